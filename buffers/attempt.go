@@ -22,6 +22,7 @@ type attempt struct {
 	after  string  // what the buffer gets
 	apart  bool    // that is another text, so the host writes the disk
 	saves  bool    // the disk gets another text than it has
+	byHost bool    // which the host writes, as Neovim would stand still for that; the buffer gets the same text
 	data   []byte  // the disk, as Neovim will write it; nil where it does not
 }
 
@@ -109,13 +110,15 @@ func (a *attempt) prepare() (writeArgs, error) {
 	}
 	a.apart = a.goal.disk == nil || a.after != a.text
 	a.saves = a.goal.disk != nil && (!a.found.decoded || a.found.had != a.text)
-	args := writeArgs{target: targetOf(a.path, a.buf, a.disk), Unsaved: a.apart, Save: a.saves, State: a.expect}
+	_, formErr := a.buf.form()
+	a.byHost = !a.apart && formErr == nil && isSlow(a.text) && (a.saves || a.old != nil)
+	args := writeArgs{target: targetOf(a.path, a.buf, a.disk), Unsaved: a.apart, Save: a.saves, Saved: a.byHost, State: a.expect}
 	if form, err := a.buf.form(); err != nil {
 		args.Text = &a.text // for Neovim to find out whether it has a form
 	} else if _, err := form.encode(a.text); err != nil {
 		return writeArgs{}, err
 	}
-	if a.apart && a.saves {
+	if a.saves && (a.apart || a.byHost) {
 		var err error
 		if a.disk, err = a.replaceDisk(a.buf, a.disk, a.text); err != nil {
 			return writeArgs{}, err
@@ -145,12 +148,11 @@ func (a *attempt) steps() []undoStep {
 // apply has Neovim do its part, and takes the disk back where it fails in it.
 func (a *attempt) apply(ctx context.Context, args writeArgs) (answered, outcome, error) {
 	a.kept = nil
-	if !a.apart {
+	if !a.apart && !a.byHost {
 		a.kept = a.journal.inPlace(a.path, a.disk, a.data)
 	}
-	if a.saves || len(args.Steps[len(args.Steps)-1].Hunks) > 0 {
-		a.warn(ctx, a.path, a.after)
-	}
+	changes := len(args.Steps[len(args.Steps)-1].Hunks) > 0
+	a.warn(ctx, a.path, a.after, args.Steps, !a.byHost && (a.saves || changes))
 	got, err := hand(ctx, a.liveWrite, "write", args, func(late answered) {
 		if late.Err != "" {
 			a.kept.abandon()

@@ -82,6 +82,13 @@ func readUpTo(path string, limit int64) (file, error) {
 	return file{info, data.Bytes()}, nil
 }
 
+// OnDisk is what a regular file has on the disk, whatever its buffer has; an error where that is more than limit bytes. It
+// never blocks.
+func OnDisk(path string, limit int64) ([]byte, error) {
+	f, err := readUpTo(path, limit)
+	return f.data, err
+}
+
 // openFile opens a regular file to be read; info is as it was before anything was read of it, so that a change
 // meanwhile shows.
 func openFile(path string) (f *os.File, info fs.FileInfo, err error) {

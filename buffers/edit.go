@@ -305,7 +305,7 @@ func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []
 		return data
 	}
 	text, form := detect(data)
-	saved, _ := merge3(Lined(mine), Lined(text), Lined(synced.text)) // a buffer does not show whether the last line ends
+	saved := withoutAdded(Lined(mine), Lined(synced.text), Lined(text)) // a buffer does not show whether the last line ends
 	if saved == Lined(text) {
 		return data
 	}
@@ -317,6 +317,20 @@ func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []
 		return data
 	}
 	return encoded
+}
+
+// withoutAdded takes out of text the lines that mine has more than saved, and puts those of saved there that they stand
+// for. What mine only lacks says nothing: text may lack it for another reason.
+func withoutAdded(mine, saved, text string) string {
+	lines, has := linediff.Lines(mine), map[string]bool{}
+	for _, line := range linediff.Lines(text) {
+		has[line] = true
+	}
+	added := slices.DeleteFunc(hunksOf(lines, linediff.Lines(saved)), func(h hunk) bool {
+		return h.Start == h.End || slices.ContainsFunc(lines[h.Start:h.End], func(line string) bool { return !has[line] })
+	})
+	without, _ := merge3(mine, text, strings.Join(applied3(lines, added, 0, len(lines)), ""))
+	return without
 }
 
 // withMode gives a file its permission bits, if not nil, after edit has changed it. Where edit fails they

@@ -45,6 +45,7 @@ type Files struct {
 	removed sync.Map
 	refused refused
 	journal *journal
+	cut     cutShort
 	slow    sync.Map // the real paths of files that Slow was told of
 }
 

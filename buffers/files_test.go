@@ -707,3 +707,39 @@ func TestSlowBuffersAreToldBefore(t *testing.T) {
 		}
 	})
 }
+
+// A large text is written by the host, so that Neovim does not stand still for one changed line of it: its buffer has
+// the text as after a write of Neovim's own.
+func TestLargeTextsAreWrittenByTheHost(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		lines := strings.Split(strings.Repeat(strings.Repeat("x", 99)+"\n", 100_000), "\n") // 10 MB
+		text := strings.Join(lines, "\n")
+		path := n.edit("large.txt", text)
+		n.files.Slow = func(_ context.Context, why string) { t.Errorf("told: %s", why) }
+		before, err := os.Stat(path)
+		must(t, err)
+		n.cmd("100 mark a")
+		n.cmd("autocmd BufWritePost * let g:written = get(g:, 'written') + 1")
+		lines[50_000] = "the agent's"
+		n.write(path, strings.Join(lines, "\n"))
+		n.wantDisk("large.txt", strings.Join(lines, "\n"))
+		if now, err := os.Stat(path); err != nil || os.SameFile(before, now) || now.Mode() != before.Mode() {
+			t.Errorf("Neovim has written it, or its mode is another one: %v", err)
+		}
+		n.want("getline(50001)", "the agent's")
+		n.want("&modified", int64(0))
+		n.want("g:written", int64(1))
+		n.want("line(\"'a\")", int64(100))
+		n.cmd("undo")
+		n.want("getline(50001)", lines[0])
+		n.want("&modified", int64(1))
+		n.cmd("redo")
+		n.want("&modified", int64(0))
+		lines[50_000] = "the agent's again"
+		n.write(path, strings.Join(lines, "\n"))
+		n.cmd("call setline(1, 'mine')")
+		n.cmd("write") // without a question
+		lines[0] = "mine"
+		n.wantDisk("large.txt", strings.Join(lines, "\n"))
+	})
+}

@@ -320,7 +320,11 @@ func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err 
 		o.After = new(o.text)
 	}
 	if o.takes() {
-		o.warn(ctx, o.path, *o.After)
+		var steps []undoStep
+		if o.step != nil {
+			steps = append(steps, *o.step)
+		}
+		o.warn(ctx, o.path, *o.After, steps, o.buf.Modified || !o.decoded)
 	}
 	err = o.editor.CallBuffers(ctx, "follow", o.args(), &got)
 	switch {
@@ -416,7 +420,10 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 	if seen && (!synced || tells(given.text, base, theirs)) {
 		base = given.text
 	}
-	if own && synced {
+	if own && had.text == "" {
+		return both(mine, theirs), nil
+	}
+	if own {
 		if text, left := Withdraw(had.text, mine, theirs); len(left) == 0 {
 			return text, nil
 		}

@@ -103,17 +103,22 @@ func (f *Files) Asked(path string) {
 	if k, ok := f.seen.get(path); ok && k.since != nil && !k.asked {
 		return
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() > maxAsked {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxAsked {
 		return
 	}
-	disk, err := readFile(path)
-	if err != nil {
-		return
+	since := stampOf(info)
+	was, ok := f.synced.get(path)
+	if !ok || was.at != since {
+		disk, err := readFile(path)
+		if err != nil {
+			return
+		}
+		since = disk.stamp()
+		was.text, _ = detect(disk.data)
 	}
-	text, _ := detect(disk.data)
-	since := disk.stamp()
-	if was, ok := f.synced.get(path); ok && was.written.Exists {
+	if ok && was.written.Exists {
 		since = was.written
 	}
-	f.seen.put(path, known{text: text, since: &since, asked: true})
+	f.seen.put(path, known{text: was.text, since: &since, asked: true})
 }

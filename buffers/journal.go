@@ -54,6 +54,40 @@ type Unfinished struct {
 	Created  bool // there was no file before
 }
 
+// cutShort is the files that had neither text when this process began, by real path. It is found out at the first question.
+type cutShort struct {
+	once  sync.Once
+	files map[string]cut
+}
+
+// cut is a file whose write was cut short, and how it was left.
+type cut struct {
+	id string
+	at stamp
+}
+
+// cutShort is the text that was being written to a file when a process was killed, as long as the file is as that left it:
+// which text it is to have is the user's to say, and what it has meanwhile is nobody's. false where that is not so.
+func (f *Files) cutShort(path string, now stamp) ([]byte, bool) {
+	if f.journal == nil {
+		return nil, false
+	}
+	f.cut.once.Do(func() {
+		f.cut.files = map[string]cut{}
+		for _, u := range f.Unfinished() {
+			if info, err := os.Stat(u.Path); err == nil {
+				f.cut.files[u.Path] = cut{u.ID, stampOf(info)}
+			}
+		}
+	})
+	left, ok := f.cut.files[path]
+	if !ok || left.at != now {
+		return nil, false
+	}
+	_, _, text, err := f.journal.read(left.id)
+	return text, err == nil
+}
+
 // Journal has the texts of each file kept in a folder as long as it is written in place. Called before
 // all else.
 func (f *Files) Journal(dir string) { f.journal = &journal{dir: dir} }

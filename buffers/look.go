@@ -30,7 +30,8 @@ type Seen struct {
 // Neovim is asked only where a watched buffer shows the file. With settle what the disk has reaches that
 // buffer, and is told, before it is looked at: whoever wrote the file is known to be done with it. Looks
 // take effect in the order of the reads and writes of the file. That there is no file is no error, that
-// there is something else is one. done is called exactly once, from any goroutine, also when the watch
+// there is something else is one. A file whose write was cut short counts as written until the user says what it is to
+// have, see [Files.Recover]. done is called exactly once, from any goroutine, also when the watch
 // has ended.
 func (w *Watch) Look(path string, settle bool, limit int64, done func(Seen, error)) {
 	answer := func(s Seen, err error) {
@@ -75,6 +76,11 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		if disk, err = readFile(path); err == nil {
 			seen.Text, _ = detect(disk.data)
 			seen.Form = Form(disk.data)
+		}
+		if text, is := w.files.cutShort(path, stamp(seen.Disk)); is {
+			seen.Text, _ = detect(text)
+			seen.Form = Form(text)
+			return seen, nil
 		}
 	}
 	if seen.Loaded && (err == nil || missing(err)) {

@@ -1,9 +1,11 @@
 package buffers_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -233,5 +235,44 @@ func TestLookTellsTheMode(t *testing.T) {
 				t.Fatal("the look has no answer")
 			}
 		}
+	})
+}
+
+// A file that a killed process has written in part counts as written, until the user has said which text it is to have,
+// or has written it themselves: what it has meanwhile is no change of anybody's.
+func TestLookAtAWriteCutShort(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		dir := filepath.Join(t.TempDir(), "writes")
+		must(t, os.Mkdir(dir, 0o700))
+		const old, text = "old\r\n", "new\r\n"
+		for _, name := range []string{"kept", "recovered", "typed", "whole", "loaded"} {
+			has := "ne"
+			if name == "whole" {
+				has = old
+			}
+			path := n.put(name, has)
+			head, err := json.Marshal(map[string]any{"Path": path, "Old": len(old), "New": len(text)})
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(dir, name), []byte(string(head)+"\n"+old+text), 0o600))
+		}
+		n.edit("loaded", "ne")
+		n.files.Journal(dir)
+		w := n.follow()
+		is := func(name, want string) {
+			t.Helper()
+			if got, err := w.look(n.path(name), false); err != nil || got.Text != want || !got.Exists {
+				t.Errorf("%s is %+v, %v; want %q", name, got, err, want)
+			}
+		}
+		for _, name := range []string{"kept", "recovered", "typed", "loaded"} {
+			is(name, "new\n")
+		}
+		is("whole", "old\n")
+		must(t, n.files.Recover("kept", "keep"))
+		is("kept", "ne")
+		must(t, n.files.Recover("recovered", "old"))
+		is("recovered", "old\n")
+		n.put("typed", "nearly")
+		is("typed", "nearly")
 	})
 }

@@ -87,6 +87,21 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	return out.String(), conflicts
 }
 
+// both has all lines of two texts of which no common origin is known, once where both have them: in place of mine stand
+// theirs, and then mine.
+func both(mine, theirs string) string {
+	old := linediff.Lines(Lined(mine))
+	var lines []string
+	at := 0
+	for _, h := range hunksOf(old, linediff.Lines(Lined(theirs))) {
+		lines = append(lines, old[at:h.Start]...)
+		lines = append(lines, h.Lines...)
+		lines = append(lines, old[h.Start:h.End]...)
+		at = h.End
+	}
+	return strings.Join(append(lines, old[at:]...), "")
+}
+
 // splitAt takes apart those of hunks that change lines and add, right before or after those, what one of others adds
 // there: both have added it, so it is to stand there once.
 func splitAt(hunks, others []hunk) []hunk {

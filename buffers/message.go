@@ -24,6 +24,7 @@ type writeArgs struct {
 	Steps   []undoStep `msgpack:"steps"`
 	Unsaved bool       `msgpack:"unsaved,omitempty"` // the disk has what it is to have already, and the buffer another text
 	Save    bool       `msgpack:"save"`              // the disk is to be written, having another text
+	Saved   bool       `msgpack:"saved,omitempty"`   // the host has written it
 	State   string     `msgpack:"state,omitempty"`   // in which the file's buffer must still be
 	Text    *string    `msgpack:"text,omitempty"`    // the agent's, with mergeArgs or where only Neovim knows the encoding
 }
@@ -76,6 +77,10 @@ type undoStep struct {
 
 // hunkArgs is the first row, how many lines it removes, and the lines it adds.
 type hunkArgs [3]any
+
+func (h hunkArgs) removes() int { return h[1].(int) }
+
+func (h hunkArgs) adds() []string { return h[2].([]string) }
 
 // stepTo is the step from lines, each with a newline, to a text.
 func stepTo(lines, text string) undoStep {

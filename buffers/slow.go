@@ -9,27 +9,37 @@ import (
 
 // This file has what Neovim takes long for.
 
-// A buffer with a larger text stops Neovim for some tenths of a second when it takes a change: Neovim sets lines and
-// writes files without a look at its keys. A file that no buffer shows is written by the host.
+// Neovim sets lines and writes files without a look at its keys: some tenths of a second for more than this. So the host
+// writes a larger text to the disk itself, and Neovim gets only what it changes of a buffer.
 const (
 	slowBytes = 8 << 20
 	slowLines = 250_000
 )
 
-// warn tells the user, before Neovim is given a text for a buffer, that this takes long, and what to do.
-func (f *Files) warn(ctx context.Context, path, text string) {
-	lines := strings.Count(text, "\n")
-	if f.Slow == nil || len(text) <= slowBytes && lines <= slowLines {
+func isSlow(text string) bool { return len(text) > slowBytes || strings.Count(text, "\n") > slowLines }
+
+// warn tells the user, before Neovim is given much to do, that this takes long, and what to do.
+// steps lead a buffer to a text, and with writes Neovim writes all of that, too.
+func (f *Files) warn(ctx context.Context, path, text string, steps []undoStep, writes bool) {
+	bytes, lines, longest := 0, 0, 0
+	for _, step := range steps {
+		for _, h := range step.Hunks {
+			lines += h.removes()
+			for _, l := range h.adds() {
+				bytes, lines, longest = bytes+len(l)+1, lines+1, max(longest, len(l))
+			}
+		}
+	}
+	if writes {
+		bytes, lines = max(bytes, len(text)), max(lines, strings.Count(text, "\n"))
+	}
+	if f.Slow == nil || bytes <= slowBytes && lines <= slowLines {
 		return
 	}
 	if _, told := f.slow.LoadOrStore(path, true); told {
 		return
 	}
-	longest := 0
-	for l := range strings.Lines(text) {
-		longest = max(longest, len(l))
-	}
-	has := fmt.Sprintf("%d lines, %.1f MB", lines, float64(len(text))/(1<<20))
+	has := fmt.Sprintf("%d lines, %.1f MB", strings.Count(text, "\n"), float64(len(text))/(1<<20))
 	if longest > slowBytes {
 		has = fmt.Sprintf("a line of %d MB", longest>>20)
 	}

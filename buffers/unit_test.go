@@ -412,3 +412,20 @@ func TestTheRestEndsForTheUser(t *testing.T) {
 type deaf struct{}
 
 func (deaf) CallBuffers(context.Context, string, any, any) error { return errors.New("gone") }
+
+// Of a text that is given back what the user has added to its buffer, and not saved, does not get to the disk; what the
+// buffer lacks may be the agent's, or in the text by right.
+func TestWithoutWhatIsUnsaved(t *testing.T) {
+	for name, c := range map[string]struct{ mine, saved, text, want string }{
+		"nothing unsaved":           {"1\n2\n", "1\n2\n", "1\n2\n3\n", "1\n2\n3\n"},
+		"a line added":              {"1\nmine\n2\n", "1\n2\n", "0\n1\nmine\n2\n", "0\n1\n2\n"},
+		"a line changed":            {"1\nmine\n3\n", "1\n2\n3\n", "1\nmine\n3\n4\n", "1\n2\n3\n4\n"},
+		"not in the text":           {"1\nmine\n2\n", "1\n2\n", "1\n2\n3\n", "1\n2\n3\n"},
+		"the agent's lines deleted": {"1\n3\n", "1\na\n3\n", "1\n2\n3\n", "1\n2\n3\n"},
+		"one of two":                {"1\nmine\n2\nmine too\n", "1\n2\n", "1\n2\nmine too\n", "1\n2\n"},
+	} {
+		if got := withoutAdded(c.mine, c.saved, c.text); got != c.want {
+			t.Errorf("%s: %q, wanted %q", name, got, c.want)
+		}
+	}
+}

@@ -114,7 +114,7 @@ func (s *Store) load() error {
 func (s *Store) setAside() error {
 	aside := fmt.Sprintf("%s.unreadable-%s", s.path, time.Now().Format("20060102-150405"))
 	for n := 2; ; n++ {
-		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(aside); err != nil { // there is none
 			break
 		}
 		aside = fmt.Sprintf("%s.unreadable-%s-%d", s.path, time.Now().Format("20060102-150405"), n)

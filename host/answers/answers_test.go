@@ -206,10 +206,76 @@ func TestManyNeovimsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeWritten(t *testing.T) {
-	s := Open("/dev/null/acp/permissions.json")
-	if err := s.Add(yes(question)); err == nil {
-		t.Error("no error")
+// What cannot be read or written is told, wherever it fails, and nothing is lost by it.
+func TestWhatCannotBeReadOrWritten(t *testing.T) {
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	full := func(path string) {
+		if _, err := os.Stat("/dev/full"); err != nil {
+			t.Skip("there is no /dev/full")
+		}
+		must(os.Symlink("/dev/full", path+".new"))
+	}
+	for name, c := range map[string]struct {
+		place       func(path string) // where the store is
+		reads, adds bool              // without an error
+		asideToo    bool              // it says that the file was set aside
+	}{
+		"below a file":          {func(path string) { must(os.WriteFile(filepath.Dir(path), nil, 0o600)) }, false, false, false},
+		"a folder in its place": {func(path string) { must(os.MkdirAll(path, 0o700)) }, false, false, false},
+		"a folder for its lock": {func(path string) { must(os.MkdirAll(path+".lock", 0o700)) }, true, false, false},
+		"a folder for the new":  {func(path string) { must(os.MkdirAll(path+".new/x", 0o700)) }, true, false, false},
+		"a full disk":           {func(path string) { must(os.Mkdir(filepath.Dir(path), 0o700)); full(path) }, true, false, false},
+		"broken, on a full disk": {func(path string) {
+			must(os.Mkdir(filepath.Dir(path), 0o700))
+			full(path)
+			must(os.WriteFile(path, []byte("{"), 0o600))
+		}, false, false, true},
+		"broken, and not renamed": {func(path string) {
+			must(os.Mkdir(filepath.Dir(path), 0o700))
+			must(os.WriteFile(path, []byte("{"), 0o600))
+		}, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := "permissions.json"
+			if name == "broken, and not renamed" {
+				base = strings.Repeat("x", 240) // no longer name fits
+			}
+			path := filepath.Join(t.TempDir(), "acp", base)
+			c.place(path)
+			if err := Open(path).Add(yes(question)); (err == nil) != c.adds || errors.Is(err, ErrSetAside) != c.asideToo {
+				t.Errorf("to add it says %v", err)
+			}
+			if c.asideToo {
+				return // the next one finds no file
+			}
+			s := Open(path)
+			_, ok, err := s.Find(question, 1)
+			if (err == nil) != c.reads || ok || errors.Is(err, ErrSetAside) {
+				t.Errorf("to find it says %v, %v", ok, err)
+			}
+			if list, err := s.List(); (err == nil) != c.reads || len(list) > 0 {
+				t.Errorf("to list %v it says %v", list, err)
+			}
+			if err := s.Remove("x"); (err == nil) != c.adds && name != "a full disk" { // of which the rest was removed
+				t.Errorf("to remove it says %v", err)
+			}
+		})
+	}
+}
+
+// A file that is as it was is not read again, as every request asks.
+func TestAFileIsReadOnce(t *testing.T) {
+	s, _ := open(t)
+	add(t, s, yes(question))
+	found(t, s, question, 1)
+	read := &s.kept[0]
+	if found(t, s, question, 1); &s.kept[0] != read {
+		t.Error("it is read again")
 	}
 }
 

@@ -21,6 +21,7 @@ type target struct {
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
+	again     bool // what was undone is done again
 	made      bool // by the agent: where nothing is left but unsaved text of the user's there is no file
 }
 
@@ -32,6 +33,8 @@ func (l *Ledger) apply(p target, done func(error)) {
 		l.apply(target{path: p.back, want: p.want}, done)
 	case p.back != "":
 		l.moveBack(p, done)
+	case p.want == p.now && p.onlyUnsaved():
+		l.removeFile(p.path, done)
 	case p.want == p.now:
 		done(nil)
 	case p.want.Exists && !p.now.Exists, p.want.Opaque && !p.want.SameText(p.now):
@@ -49,6 +52,12 @@ func (l *Ledger) apply(p target, done func(error)) {
 			}
 		})
 	}
+}
+
+// onlyUnsaved tells that what is left of a file that the agent has made is text that only its buffer has.
+func (p target) onlyUnsaved() bool {
+	disk := onDisk(p.path)
+	return p.made && p.want.Text != "" && disk.Exists && !disk.Opaque && disk.Text == ""
 }
 
 // together is how many files are given what is wanted at once.
@@ -205,8 +214,17 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 // bytesBack is what a file gets that goes back to where it was before it was moved.
 func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	data, err := os.ReadFile(p.path)
-	if err != nil || decoded(data).Mark() == p.want.Mark() {
-		return data, err
+	if err != nil {
+		return nil, err
+	}
+	disk := decoded(data)
+	switch {
+	case disk.Mark() == p.want.Mark():
+		return data, nil
+	case p.again && !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
+		// What is not saved stays in the buffer, as where the agent moves its file.
+		text, _ := buffers.Merge(p.now.Text, disk.Text, p.want.Text)
+		return buffers.Encoded(buffers.Lined(text), p.want.Form)
 	}
 	wanted, known := l.originals.bytes(p.path, p.want, l.turn)
 	if !known {

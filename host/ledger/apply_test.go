@@ -39,6 +39,7 @@ func (w *world) refuse(which func(review.File) review.Selection) (files int, err
 func TestWhatChangesMeanwhileStays(t *testing.T) {
 	const first, agents = "f1\nf2\nf3\nf4\nf5\n", "f1\na1\nf2\nf3\nf4\nf5\n"
 	for name, c := range map[string]struct {
+		first           string
 		agent           func(w *world)
 		what            string // the moment between look and deed
 		refusal, undo   int    // which of these
@@ -46,23 +47,31 @@ func TestWhatChangesMeanwhileStays(t *testing.T) {
 		refused, undone string // what is there then
 	}{
 		"written": {
-			func(w *world) { w.write("f", agents) }, "edit", 1, 1,
+			first, func(w *world) { w.write("f", agents) }, "edit", 1, 1,
 			func(w *world) { w.write("f", agents+"u1\n") }, first + "u1\n", agents + "u1\n",
 		},
 		"removed": {
-			func(w *world) { w.write("f", agents) }, "edit", 1, 1,
+			first, func(w *world) { w.write("f", agents) }, "edit", 1, 1,
 			func(w *world) { w.remove("f") }, "no file", "no file",
 		},
 		"made anew": {
-			func(w *world) { w.remove("f") }, "look", 2, 3,
+			first, func(w *world) { w.remove("f") }, "look", 2, 3,
 			func(w *world) { w.write("f", "u1\n") }, "u1\n", "u1\n",
+		},
+		"bytes written": {
+			"\x00f1", func(w *world) { w.write("f", "\x00a1") }, "look", 2, 3,
+			func(w *world) { w.write("f", "\x00u1") }, "\x00u1", "\x00u1",
+		},
+		"bytes removed": {
+			"\x00f1", func(w *world) { w.write("f", "\x00a1") }, "look", 2, 3,
+			func(w *world) { w.remove("f") }, "no file", "no file",
 		},
 	} {
 		for _, undo := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
-				w.write("f", first)
+				w.write("f", c.first)
 				w.begin()
 				c.agent(w)
 				w.end()
@@ -77,7 +86,8 @@ func TestWhatChangesMeanwhileStays(t *testing.T) {
 					return
 				}
 				w.once(c.what, "f", c.refusal, func() { c.meanwhile(w) })
-				if _, err := w.refuse(nil); err != nil {
+				// The user's bytes are not to be told from the agent's.
+				if _, err := w.refuse(nil); (err != nil) != (name == "bytes written") {
 					t.Errorf("the refusal said %v", err)
 				}
 				if got := w.sees("f"); got != c.refused {

@@ -174,12 +174,12 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		}
 		after(err)
 	}
-	if !plan.Edits() {
+	made := d.Do == review.Reject && !f.Baseline.Exists
+	if !plan.Edits() && !made {
 		commit(nil)
 		return
 	}
 	l.applies[path], l.applies[cmp.Or(plan.Back, path)] = true, true
-	made := d.Do == review.Reject && !f.Baseline.Exists
 	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}, commit)
 }
 

@@ -308,9 +308,9 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 // has told what a buffer did meanwhile. Shown tells that one showed it.
 func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) sight {
 	if now.saved || now.Exists && now.since.After(ended.Add(coarse)) { // it is as the user has written it, after that perhaps
-		t.seen[now.path], t.saved[now.path] = now.Content, true
-		now.loaded = false
-		return now
+		t.seen[now.path], t.disk[now.path], t.saved[now.path] = now.Content, now.Content, true
+		l.userNow(now.path, now.Content)
+		return sight{}
 	}
 	shows, inBuffer := now.Content, now.loaded
 	if now.loaded {

@@ -66,7 +66,7 @@ type turn struct {
 	seen    map[string]review.Content
 	disk    map[string]review.Content // of files that buffers show, as was told last
 	guessed map[string]bool           // those of seen that a call has named and that nobody knew before
-	saved   map[string]bool           // paths that the user has written, and that no buffer showed
+	saved   map[string]bool           // paths that the user has written last
 	renamed map[string]string         // what the user has given another name
 	copies  map[string]bool           // the paths that it was given
 	gone    map[string]review.Content // by path, what was there before the agent removed it

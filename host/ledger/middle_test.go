@@ -162,7 +162,7 @@ func TestMovesThatTheFoldersTell(t *testing.T) {
 				if listed := w.changes(); undo {
 					w.must(w.undo(false))
 					w.must(w.undo(true))
-					if got := w.changes(); !sameLines(got, listed, []*modelLine{}) {
+					if got := w.changes(); !new(modelled).sameLines(got, listed, true) {
 						t.Errorf("done again the record has %q, it had %q", got, listed)
 					}
 					w.must(w.undo(false))

@@ -614,3 +614,22 @@ func TestUserChangedBesideTheAgentsLine(t *testing.T) {
 		t.Errorf("the user has %q", got)
 	}
 }
+
+// A file that the user has saved where the agent had moved it away is theirs, also when the agent then removes the moved
+// one: that is no move back.
+func TestSavedWhereItWasMovedAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.move("f", "g")
+	w.end()
+	w.begin()
+	w.saves("f")
+	w.remove("g")
+	w.end()
+	if got := w.changes(); got != "" {
+		t.Errorf("the agent has changed %s", got)
+	}
+}

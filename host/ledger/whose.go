@@ -152,6 +152,13 @@ func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed) }) })
 }
 
+// Noted runs then, on any goroutine, when what was taken before is saved, unless that is too much to be saved at once.
+func (l *Ledger) Noted(then func()) {
+	if !l.box.Put(then) {
+		then()
+	}
+}
+
 // TookMove takes a move of the agent's through its client: what is gone at one path and was made at another.
 func (l *Ledger) TookMove(gone, made buffers.Written) {
 	l.box.Put(func() {
@@ -389,6 +396,7 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 		return
 	}
 	t.Changed(path, was, is)
+	delete(t.saved, path)
 	if was.Exists && !is.Exists {
 		t.gone[path] = was
 	}
@@ -524,6 +532,9 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	default:
 		if t != nil {
 			t.seen[o.Path] = now.Content
+		}
+		if o.Saved && t != nil && !t.over {
+			t.saved[o.Path] = true
 		}
 		if o.Saved && mode != 0 {
 			l.record.Remade(o.Path, now.Content)

@@ -2,6 +2,7 @@ package review
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -633,6 +634,39 @@ func TestTheUsersFileWhereANewOneWasRefused(t *testing.T) {
 		}
 		if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Exists {
 			t.Errorf("%s: refused once more it is %+v, %v", name, p.Want, err)
+		}
+	}
+}
+
+// Of lines that were accepted in place of others, by two writes side by side, those of the write that is undone go: the
+// others stay accepted.
+func TestUndoLeavesWhatWasAcceptedBeside(t *testing.T) {
+	for name, c := range map[string]struct {
+		steps           []string // the last one is undone
+		accepted, hunks string
+	}{
+		"below":              {[]string{"1\n2\n3\n4\n5\n", "1\na\n4\n5\n", "1\na\nb\nc\n5\n"}, "1\na\n4\n5\n", "[{2 2 2 1 kept}]"},
+		"above":              {[]string{"1\n2\n3\n4\n", "1\n2\na\n4\n", "1\nb\na\n4\n"}, "1\n2\na\n4\n", "[{3 1 3 1 kept}]"},
+		"on both sides":      {[]string{"1\n2\n3\n", "1\na\n3\n", "b\na\nc\n"}, "1\na\n3\n", "[{2 1 2 1 kept}]"},
+		"all of it":          {[]string{"1\n2\n3\n", "a\nb\n3\n"}, "1\n2\n3\n", "[]"},
+		"lines of the other": {[]string{"1\n2\n3\n", "1\na\nb\n3\n", "1\nc\nb\n3\n"}, "1\n2\n3\n", "[{2 1 2 2 pending}]"},
+	} {
+		r := New(1 << 20)
+		for i := range c.steps[1:] {
+			r.Changed("f", Text(c.steps[i]), Text(c.steps[i+1]))
+			p, err := r.Plan("f", Keep, Selection{})
+			if err != nil || !r.Commit(p) {
+				t.Fatal(name, err)
+			}
+		}
+		last := len(c.steps) - 1
+		r.Retracted("f", Text(c.steps[last]), Text(c.steps[last-1]))
+		f, known := r.File("f")
+		if !known {
+			f.Accepted.Text = c.steps[0]
+		}
+		if got := fmt.Sprint(f.Hunks); got != c.hunks || f.Accepted.Text != c.accepted {
+			t.Errorf("%s: the hunks are %s of %q, wanted %s of %q", name, got, f.Accepted.Text, c.hunks, c.accepted)
 		}
 	}
 }

@@ -160,7 +160,12 @@ func (l *layers) unkeep(r retraction) {
 	}
 	l.each(places, func(s *stretch, i int) bool {
 		if t := list[i]; t.whole {
-			s.reopen(s.keptEdit(t.Edit))
+			kept := s.keptEdit(t.Edit)
+			if parts := s.takenBack(kept, t.gone); parts != nil {
+				s.layers.all(parts, (*layers).keep)
+			} else {
+				s.reopen(kept)
+			}
 			return true
 		}
 		for _, at := range list[i].gone {
@@ -171,6 +176,39 @@ func (l *layers) unkeep(r retraction) {
 		}
 		return true
 	})
+}
+
+// takenBack are the parts that are pending where some lines of a kept edit, counted in the file, were taken back, if by
+// these just lines of the baseline are there again: what is left of the edit stays kept. Else it is nil.
+func (s *stretch) takenBack(kept linediff.Edit, gone []int) (parts []linediff.Edit) {
+	if len(gone) == 0 || len(gone) == kept.B1-kept.B0 {
+		return nil
+	}
+	left := map[int]bool{}
+	for _, at := range gone {
+		left[at-s.accepted0()] = true
+	}
+	old := lines(s.baseline(), kept.A0, kept.A1)
+	for _, e := range s.pending.edits {
+		if e.A0 == e.A1 || e.A0 < kept.B0 || e.A1 > kept.B1 || !left[e.A0] {
+			continue
+		}
+		for at := e.A0; at < e.A1; at++ {
+			if !left[at] {
+				return nil
+			}
+			delete(left, at)
+		}
+		fresh := lines(s.present(), e.B0, e.B1)
+		if len(fresh) == 0 || !among(fresh, old) {
+			return nil
+		}
+		parts = append(parts, e)
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	return parts
 }
 
 // rebase has the other pairs know the accepted text, which the user, or with kept a decision, has changed.

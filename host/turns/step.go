@@ -88,6 +88,8 @@ func StepOf(f File, now review.Content, free bool) Step {
 		step.Merged = true
 		if step.Want.Text, step.Conflicts = step.merge(now.Text); step.Want.Text == "" && !f.Before.Exists {
 			step.Want = review.Content{}
+		} else if step.Want.Text != "" && f.Before.Text == "" {
+			step.Want.Form = now.Form // an empty file has none, and what the user has typed there stands as it does
 		}
 	}
 	if step.Note != "" {

@@ -48,6 +48,8 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"the user's text in its form":        {file: restyled, now: styled("y\n", "dos", 0o644), want: styled("y\n", "", 0o755)},
 		"as it was left, in the user's form": {file: changed, now: styled("1\ntwo\n3\n", "dos", 0o600), want: styled("1\n2\n3\n", "dos", 0o600)},
 		"moved, and deleted by the user":     {file: moved, now: none, want: none, note: "has been deleted since"},
+		"empty in another form":              {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
+		"empty, and typed into since":        {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
 		"permissions, the user's since":      {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,5 +254,16 @@ func TestWhatIsBackComesBackOnce(t *testing.T) {
 	h.CameBack("/b")
 	if len(h.Turns) != 1 || h.Last() != moved {
 		t.Errorf("there is to undo %+v", h.Turns)
+	}
+}
+
+// The paths from which files were moved are known, and no others.
+func TestWhereFilesWereMovedFrom(t *testing.T) {
+	turn := Begin("", time.Now())
+	turn.Moved("a", "b", review.Text("a\n"), review.Text("a\n"))
+	turn.Changed("f", review.Text("1\n"), review.Text("2\n"))
+	turn.Changed("n", review.Content{}, review.Text("n\n"))
+	if got := turn.MovedAway(); len(got) != 1 || !got["a"] {
+		t.Errorf("moved away from are %v", got)
 	}
 }

@@ -33,6 +33,7 @@ local hunks = require('acp.files.hunks')
 ---@field slice? acp.buffers.Lines
 ---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
 ---@field state? string all of this but the text, to be told from another state
+---@field same? boolean that is the state which the host knows: of it no more is told
 
 ---@class (exact) acp.buffers.Patch
 ---@field first integer 0-based
@@ -56,6 +57,7 @@ local hunks = require('acp.files.hunks')
 ---@field differing? integer[] with `conflicts`: see acp.conflict
 ---@field text? string the agent's, with `conflicts` or where only Neovim knows the encoding
 ---@field save boolean whether the disk is to be written, having another text
+---@field saved? boolean the host has done that, and the buffer gets the same text
 ---@field state? string the file's buffer must still be so, see acp.buffers.Info
 
 ---@class (exact) acp.buffers.Written
@@ -213,6 +215,7 @@ end
 ---@field unsaved? boolean of a buffer with unsaved text only
 ---@field known_buf? integer with known_tick: not of this state of a buffer
 ---@field known_tick? integer
+---@field known_state? string
 
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
@@ -270,6 +273,17 @@ function M.info(args)
     part = known and known.part,
   }
   info.state = state(info)
+  if info.state == args.known_state then
+    return {
+      same = true,
+      buf = buf,
+      changedtick = tick,
+      lines = lines,
+      empty = info.empty,
+      slice = slice,
+      patch = patch,
+    }
+  end
   return info
 end
 
@@ -371,12 +385,18 @@ end
 local function write_here(args)
   local buf = args.buf
   local modified, eol, view = vim.bo.modified, vim.bo.endofline, vim.fn.winsaveview()
+  if args.saved then
+    vim.bo.modified = true -- what the buffer has is no longer what the disk has, also after an undo
+  end
   local ok, done, err = take_all(buf, args.steps)
   local saved = false
   if ok then
     if args.unsaved then
       track.in_step(buf, args.disk)
       forget_saved_states()
+    elseif args.saved then
+      track.in_step(buf, args.disk)
+      vim.bo.modified, saved = false, true
     elseif args.save or done.changed or modified then
       saved, err = write_file()
       ok = saved

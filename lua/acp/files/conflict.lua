@@ -525,7 +525,7 @@ local function resolve(how)
     end
   end
   if not found then
-    return warn('there is no conflict under the cursor')
+    return warn('no conflict under the cursor')
   end
   local c, first, last = found.conflict, found.first, found.last
   local state = known[buf]
@@ -633,7 +633,7 @@ function M.list()
   end
   if #items == 0 then
     local refused = ':Acp conflicts diff shows what was refused in this file'
-    return warn('there is no open conflict; ' .. refused)
+    return warn('no open conflict; ' .. refused)
   end
   vim.fn.setqflist({}, ' ', { title = 'acp: conflicts', items = items })
   vim.cmd('botright copen')

@@ -352,7 +352,8 @@ local function stop()
   for _, buf in ipairs(vim.tbl_keys(tracked)) do
     remove(buf)
   end
-  tracked, large, before, saved = nil, {}, {}, {}
+  -- The next host asks what the user had saved of a turn that was cut short.
+  tracked, large, before = nil, {}, {}
   require('acp.files.dirty').forget()
   require('acp.files.by_path').forget()
 end

@@ -20,7 +20,7 @@ func TestTheChatSaysWhatIsToReview(t *testing.T) {
 		// What is not that line is not it.
 		s.RecordNotifications()
 		s.Keys("ggg>")
-		s.AwaitNotification("this line does not count changes to review")
+		s.AwaitNotification("this line has no changes to keep")
 
 		// The line leads to the review, and counts what waits there.
 		s.Keys("G<CR>")

@@ -80,11 +80,16 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		// Kept, before what is gone; a selection has one of two lines.
 		s.Keys("5Gg>")
 		s.AwaitMarks(buf, "8▌ 9▌")
+		s.Keys("9GVkg<lt>") // selected upwards
+		s.AwaitMarks(buf, "")
+		s.Keys("u")
+		s.AwaitMarks(buf, "8▌ 9▌")
+		s.AwaitLua(`vim.fn.maparg('g<', 'x') ~= ''`)
 		s.Keys("9GVg<lt>")
 		s.AwaitMarks(buf, "8▌")
 		s.Await("to be told that nothing is there", func() bool { // until then the buffer may wait for the host
 			s.Keys("3Gg>")
-			return strings.Contains(s.Notifications(), "there is no pending change here")
+			return strings.Contains(s.Notifications(), "no pending change here")
 		})
 		s.Command("7,8Acp review keep")
 		s.AwaitMarks(buf, "")
@@ -93,7 +98,7 @@ func TestChangesAreDecidedInTheBuffer(t *testing.T) {
 		})
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') == '' and vim.fn.maparg('g>', 'x') == ''`)
 		s.Command("Acp review keep")
-		s.AwaitNotification("there is no pending change here")
+		s.AwaitNotification("no pending change here")
 		s.Command("Acp review next")
 		s.AwaitNotification("there are no pending changes")
 	})

@@ -155,3 +155,71 @@ func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
 		s.Await("the removal to be refused", func() bool { return !strings.Contains(allChanges(s), "deleted a -1,5+0,0") })
 	})
 }
+
+// A file that was moved away goes back also where the agent has made another one since, and the user has typed into that:
+// what they have typed stays, unsaved.
+func TestMovedFilesGoBackWhereAnotherWasMadeAndTypedInto(t *testing.T) {
+	for name, made := range map[string]string{"with text": "new\n", "empty": ""} {
+		t.Run(name, func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				s.Configure(`c.unsaved = 'ignore'`)
+				path := s.WriteFile("a", "1\n2\n")
+				p := s.Begin()
+				turn := s.Prompt(p, "move it")
+				p.WriteFile(path, "1\n2\nmore\n")
+				p.ToolCall("mv", "execute", nil)
+				rename(s, "a", "b")
+				p.Finish("mv", nil)
+				p.EndTurn(turn)
+				s.Sync()
+				turn = s.Prompt(p, "make another")
+				p.ToolCall("cat", "execute", nil)
+				s.WriteFile("a", made)
+				p.Finish("cat", nil)
+				s.Command("edit " + path)
+				buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+				p.EndTurn(turn)
+				s.Sync()
+				s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 0, true, { 'mine' })`, buf)
+				s.OK(`require('acp').reject()`)
+				s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+				s.Await("the other one to be gone", func() bool { return s.ReadOrNone(filepath.Join(s.Dir, "b")) == "no file" })
+				s.Await("both in the buffer", func() bool { return sameLines(strings.TrimSpace(s.BufferText(buf)), "mine\n1\n2") })
+				s.AwaitLua(`vim.bo[...].modified`, buf)
+			})
+		})
+	}
+}
+
+// What is not saved in a buffer does not get to the disk where a move of its file is undone, and done again.
+func TestUnsavedTextStaysUnsavedWhenItsFileIsMovedAgain(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p, a, buf := s.BeginWithFile("a", "1\n2\n3\n")
+		b := filepath.Join(s.Dir, "b")
+		types := func(line string) {
+			s.Lua(nil, `local buf, line = ...
+				vim.api.nvim_buf_set_lines(buf, 0, 0, true, { line })`, buf, line)
+		}
+		is := func(path, want string) {
+			t.Helper()
+			s.Await("the text of "+filepath.Base(path), func() bool { return s.ReadOrNone(path) == want })
+		}
+		types("mine")
+		turn := s.Prompt(p, "move it")
+		p.WriteFile(a, "1\n2\n3\nmore\n")
+		p.ToolCall("mv", "execute", nil)
+		rename(s, "a", "b")
+		p.Finish("mv", nil)
+		p.EndTurn(turn)
+		s.Sync()
+		types("mine too")
+		s.OK(`require('acp').undo_turn()`)
+		is(a, "1\n2\n3\n")
+		is(b, "no file")
+		s.Sync()
+		s.OK(`require('acp').undo_turn({ again = true })`)
+		is(b, "1\n2\n3\nmore\n")
+		is(a, "no file")
+	})
+}

@@ -223,7 +223,7 @@ func TestCommentsInTheReview(t *testing.T) {
 		s.Command("Acp review")
 		onPage(s, "+     total")
 		s.Keys("Gc")
-		s.AwaitMessage("there is no line of a file here to comment on")
+		s.AwaitMessage("no line of a file here to comment on")
 		s.Keys("gg")
 		onPage(s, "+     total")
 		s.Keys("c")

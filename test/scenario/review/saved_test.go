@@ -613,7 +613,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, "1\ntwo\n3\n")
-		s.AwaitChat("What waits for your review is not saved, so a crash would lose it: ")
+		s.AwaitChat("Pending changes are not saved, so a crash would lose them: ")
 		s.AwaitChat(dir + " cannot be written (not a directory).")
 		p.WriteFile(path, "1\nTwo\n3\n")
 		p.EndTurn(turn)
@@ -626,7 +626,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p.WriteFile(path, "one\nTwo\n3\n")
 		p.EndTurn(turn)
 		awaitSaved(s, kept(s), scene.SessionID(1), 1, 1, 0)
-		if said := s.Chat(); strings.Count(said, "is not saved") != 1 {
+		if said := s.Chat(); strings.Count(said, "are not saved") != 1 {
 			t.Errorf("the chat has\n%s", said)
 		}
 		if said := s.Notifications(); said != "" {
@@ -643,7 +643,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		}
 		turn = s.Prompt(p, "more")
 		p.WriteFile(path, "one\nTWO\n3\n")
-		s.AwaitNotification("acp: what waits for your review is not saved: not a directory")
+		s.AwaitNotification("acp: pending changes are not saved: not a directory")
 		p.EndTurn(turn)
 	})
 }

@@ -205,10 +205,12 @@ func (r *whoseRound) refusesFirst() {
 	r.AwaitLua(`#require('acp.diff.view').windows() > 0`)
 	r.Command("Acp diff")
 	r.AwaitLua(`vim.startswith(vim.api.nvim_buf_get_name(0), 'acp://diff')`)
+	whole := func() int { return strings.Count(r.Notifications(), "written or refused as a whole") }
+	told := whole()
 	r.Keys("g<lt>")
-	nothing := false // to refuse: all of it conflicts with what the user has not saved
+	nothing := false // to refuse: all of it conflicts with what the user has not saved, or there are no hunks
 	r.Await("the hunk to be refused", func() bool {
-		nothing = strings.Contains(r.Screen(), "nothing changes")
+		nothing = strings.Contains(r.Screen(), "nothing changes") || whole() > told
 		return nothing || r.LuaBool(`#(vim.tbl_get(require('acp.rpc.state').permissions(), 1, 'selection', 1, 'refused') or {}) > 0`)
 	})
 	if nothing {

@@ -128,3 +128,62 @@ func TestWrittenRightAfterItWasEmptied(t *testing.T) {
 		}
 	})
 }
+
+// What the user has saved right before the host is killed is theirs: undoing the turn that ran leaves it.
+func TestWhatWasSavedRightBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		s.Command("edit " + path)
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		s.Prompt(p, "write it")
+		p.WriteFile(path, "one\n2\n3\n")
+		s.Sync()
+		s.Lua(nil, `local buf = ...
+			vim.api.nvim_buf_set_lines(buf, -1, -1, true, { 'mine' })
+			vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)`, buf)
+		s.KillHost()
+		s.AwaitState("dead")
+		p.AwaitEnd()
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/resume"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.Await("the undo", func() bool { return s.ReadOrNone(path) == "1\n2\n3\nmine\n" })
+		s.AwaitBuffer(buf, "1\n2\n3\nmine")
+	})
+}
+
+// A write of which the agent knows that the user has accepted it is kept, should the host be killed right then.
+func TestAcceptedRightBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.review = 'before'`)
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		s.Prompt(p, "write it")
+		if err := os.WriteFile(path, []byte("1\n2\n3\npast\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		id := p.Store(path, "one\n2\n3\npast\n")
+		s.AwaitPermissions(1)
+		s.Respond(1, "allow")
+		if m := p.Answer(id); m.Error != nil {
+			t.Fatal(m.Error)
+		}
+		s.KillHost()
+		s.AwaitState("dead")
+		p.AwaitEnd()
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/resume"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "one\n2\n3\n" })
+	})
+}

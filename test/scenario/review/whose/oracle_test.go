@@ -184,6 +184,8 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 	u.exists, u.mode = presenceOf(data != nil), mode
 	if len(lines) > 0 {
 		u.form = f
+	} else {
+		u.formed = false // an empty file has none
 	}
 }
 
@@ -402,8 +404,14 @@ func changed(text, other []string) (from, to int) {
 // waited, permissions and form are kept too.
 func (u *userFile) keptHere(text []string, from, to int) {
 	u.mode, u.formed = 0, false
-	for _, l := range u.hidden(text, from, to, setOf(text)) {
+	shown := setOf(text)
+	for _, l := range u.hidden(text, from, to, shown) {
 		l.buffer, l.disk = either, either
+	}
+	for line, l := range u.lines { // lines that went beside others which the user has accepted: where is not known
+		if from == to && l.overruled && !shown[line] {
+			l.buffer, l.disk = either, either
+		}
 	}
 	for _, line := range text[from:to] {
 		if u.lines[line] == nil {

@@ -362,6 +362,7 @@ func (r *whoseRound) userWorksElsewhere() {
 	}
 	r.all(name, func(u *userFile) {
 		u.editedOutside(lines, text, unsaved)
+		u.formed = u.formed && len(lines) > 0 // else the program did not know the form
 		if u.exists != present {
 			u.exists = either
 		}

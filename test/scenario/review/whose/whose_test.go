@@ -22,7 +22,7 @@ var (
 	whoseFirst  = flag.Int("first", 0, "the first of these rounds")
 	whoseMost   = flag.Int("moves", 6, "how many things happen at most in a turn of theirs")
 	strikes     = flag.Int("strikes", 16, "every how manieth turn of theirs ends with a kill, on an average")
-	without     = flag.String("without", "binary,moves,strikes,unsaved", "what does not happen in them, of: "+strings.Join(ways, " "))
+	without     = flag.String("without", "", "what does not happen in them, of: "+strings.Join(ways, " "))
 )
 
 // ways are what can be left out of rounds.
@@ -80,10 +80,12 @@ func playWhose(t *testing.T, s *scene.Scene, review string) {
 				t.Logf("%s\n%s", r.title(), strings.Join(r.log, "\n"))
 			}
 		})
+		told := len(s.Notifications())
 		r.play()
 		if len(r.faults) > 0 {
 			found++
-			t.Errorf("%s\n%s\n=> %s\n", r.title(), strings.Join(r.log, "\n"), strings.Join(r.faults, "\n=> "))
+			t.Errorf("%s\n%s\n=> %s\nthere is %v\ntold was %s\n", r.title(), strings.Join(r.log, "\n"), strings.Join(r.faults, "\n=> "),
+				r.there(), r.Notifications()[min(told, len(r.Notifications())):])
 		} else if testing.Verbose() {
 			t.Logf("%s\n%s\n", r.title(), strings.Join(r.log, "\n"))
 		}
@@ -505,6 +507,9 @@ func (r *whoseRound) undoes(again bool) {
 func (r *whoseRound) refuses() {
 	r.T.Helper()
 	r.did("refuse all")
+	for _, f := range r.changed() {
+		r.did("  %v %v %v", f["status"], r.Rel(f["path"]), f["hunks"])
+	}
 	r.OK(`require('acp').reject({})`)
 	r.Sync()
 	r.check(refused)
@@ -638,7 +643,8 @@ func (r *whoseRound) same(was map[string]string, but map[string]bool) {
 		file, ofBuffer := strings.CutPrefix(name, "buffer of ")
 		// A hidden one of no file, or of nothing, or of what the disk has.
 		wiped := ofBuffer && !there && (was[file] == "" || was[name] == "[]" || was[file] == is[file])
-		if is[name] != was[name] && !wiped && !but[file] {
+		gone := ofBuffer && was[file] == "" && is[file] == "" // what its buffer has is of no file
+		if is[name] != was[name] && !wiped && !gone && !but[file] {
 			r.fault("%s is %q, and was %q", name, is[name], was[name])
 		}
 	}

@@ -1,0 +1,257 @@
+package review
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What waits is counted by changes: hunks that wait, and one for a file without any.
+func TestWhatWaitsIsCounted(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("many", Text(letters("abcdefgh")), Text(letters("aXcdYfgZ")))
+	r.Changed("bytes", Opaque("one"), Opaque("two"))
+	r.Changed("kept", Text("a\n"), Text("b\n"))
+	r.Changed("away", Text("a\n"), Text("b\n"))
+	plan, err := r.Plan("many", Keep, Selection{Hunks: []int{1}})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	if plan, err = r.Plan("kept", Keep, Selection{}); err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Removed("away")
+	if changes, files := r.Waiting(); changes != 3 || files != 2 {
+		t.Errorf("%d changes wait in %d files", changes, files)
+	}
+}
+
+// Recall takes nothing of what is no text, or is not there.
+func TestRecallOfWhatIsNot(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abc")), Text(letters("aXc")))
+	plan, err := r.Plan("f", Reject, Selection{})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Changed("bytes", Opaque("one"), Opaque("two"))
+	r.Changed("gone", Text("a\n"), Content{})
+	r.Changed("away", Text("a\n"), Text("b\n"))
+	r.Removed("away")
+	was := statesOf(r)
+	for path, now := range map[string]Content{"none": Text("x\n"), "bytes": Text("x\n"), "gone": Text("x\n"), "away": Text("x\n"), "f": Opaque("x")} {
+		r.Recall(path, now)
+		r.Recall(path, Content{})
+		if got := statesOf(r); !slices.Equal(got, was) {
+			t.Errorf("%s: there are %q, there were %q", path, got, was)
+		}
+	}
+	if r.Recall("f", Text(letters("aXc"))); slices.Equal(statesOf(r), was) {
+		t.Error("a refusal that the user has undone is not recalled")
+	}
+}
+
+// statesOf lists files with their states and texts.
+func statesOf(r *Record) (list []string) {
+	for _, f := range r.Files() {
+		list = append(list, f.Path+" "+string(f.Status)+" "+string(f.State)+" "+f.Present.Text)
+	}
+	return list
+}
+
+// What the agent has made and removed again is not there to be moved: at the new path is a new file. Of one that it puts
+// over its own, the permissions are those that came.
+func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("a", Content{}, Text("x\n"))
+	r.Changed("a", Text("x\n"), Content{})
+	r.Moved("a", "b", Text("x\n"), Text("x\n"))
+	if got := statusOf(r); !slices.Equal(got, []string{"added b"}) {
+		t.Errorf("there are %q", got)
+	}
+	own, came := Text("half\n"), Text("whole\n")
+	own.Mode, came.Mode = 0o600, 0o755
+	r = New(1 << 20)
+	r.Changed("to", Content{}, own)
+	r.Moved("from", "to", came, came)
+	if f, ok := r.File("to"); !ok || f.Present.Mode != 0o755 || f.Present.Text != "half\n" {
+		t.Errorf("moved there it is %+v", f.Present)
+	}
+}
+
+// Of places as near as another one the first counts.
+func TestUndoneAtTheNearest(t *testing.T) {
+	t.Parallel()
+	const now = "x\n1\nx\n2\nx\n"
+	for line, want := range map[int]string{0: "y\n1\nx\n2\nx\n", 1: "y\n1\nx\n2\nx\n", 2: "y\n1\nx\n2\nx\n", 3: "x\n1\ny\n2\nx\n", 4: "x\n1\ny\n2\nx\n", 5: "x\n1\nx\n2\ny\n"} {
+		if got, ok := Undone(now, "y\n", "x\n", line); !ok || got != want {
+			t.Errorf("at line %d: %q", line, got)
+		}
+	}
+}
+
+// A decision that cannot be made in one of its places is made in none.
+func TestDecisionsAreMadeAtOnce(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text(letters("abcdefgh")), Text(letters("aXcdefYh")))
+	plan, err := r.Plan("f", Reject, Selection{Hunks: []int{0}})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Changed("f", Text(letters("abcdefYh")), Text(letters("aZcdefYh"))) // in the place of what was refused
+	f, _ := r.File("f")
+	for i, h := range f.Hunks {
+		if h.State != Rejected {
+			continue
+		}
+		if _, err := r.Plan("f", Keep, Selection{Hunks: []int{i}}); err == nil {
+			t.Error("what was refused is brought back over another change")
+		}
+	}
+	if now, _ := r.File("f"); now.Present.Text != letters("aZcdefYh") {
+		t.Errorf("there is %q", now.Present.Text)
+	}
+}
+
+// A refusal that is kept after all leaves what waits beside it to be decided, and what was kept kept.
+func TestBroughtBackBesideOthers(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	decide := func(d Decision, hunk int) {
+		t.Helper()
+		plan, err := r.Plan("f", d, Selection{Hunks: []int{hunk}})
+		if err != nil || !r.Commit(plan) {
+			t.Fatal(err)
+		}
+	}
+	r.Changed("f", Text(letters("abcdefghi")), Text(letters("aXcdYfghZ")))
+	decide(Keep, 0)
+	decide(Reject, 1)
+	decide(Keep, 1)
+	f, _ := r.File("f")
+	var states []State
+	for _, h := range f.Hunks {
+		states = append(states, h.State)
+	}
+	if !slices.Equal(states, []State{Kept, Kept, Pending}) || f.Baseline.Text != letters("abcdefghi") || f.Accepted.Text != letters("aXcdYfghi") {
+		t.Errorf("%v, accepted is %q of %q", states, f.Accepted.Text, f.Baseline.Text)
+	}
+}
+
+// A file that has again what was said of it earlier is listed with that, and told.
+func TestSetBackIsTold(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text("a\n"), Text("b\n"))
+	was := r.Image("f")
+	r.Changed("f", Text("b\n"), Text("c\n"))
+	r.Take()
+	version := r.Version()
+	r.SetBack("f", was)
+	changed, _ := r.Take()
+	if len(changed) != 1 || changed[0].Present.Text != "b\n" || r.Version() == version {
+		t.Errorf("told are %+v", changed)
+	}
+	r.SetBack("f", r.Image("none"))
+	if _, gone := r.Take(); len(gone) != 1 || !r.Empty() {
+		t.Errorf("gone are %v", gone)
+	}
+}
+
+// What is forgotten counts no more: the limit is kept by what is still there.
+func TestTheLimitIsKeptByWhatIsThere(t *testing.T) {
+	t.Parallel()
+	text := func(first string, n int) Content { return Text(first + "\n" + strings.Repeat("x\n", n)) }
+	r := New(600)
+	r.Changed("gone", text("a", 100), text("b", 100))
+	r.Retracted("gone", text("b", 100), text("a", 100))
+	if !r.Empty() {
+		t.Fatal("it is not forgotten")
+	}
+	r.Changed("f", text("a", 200), text("b", 200))
+	if f, _ := r.File("f"); len(f.Hunks) > 0 || !f.Present.Opaque {
+		t.Errorf("more than the limit is kept: %v", f.Hunks)
+	}
+}
+
+// All contents without a text are told, each of which may have to be put back.
+func TestContentsWithoutATextAreTold(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Opaque("one"), Opaque("two"))
+	plan, err := r.Plan("f", Keep, Selection{})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Changed("f", Opaque("two"), Opaque("three"))
+	r.Changed("text", Text("a\n"), Text("b\n"))
+	told := map[string]bool{}
+	r.Textless(func(c Content) { told[c.Text] = c.Opaque })
+	if want := map[string]bool{"one": true, "two": true, "three": true}; !maps.Equal(told, want) {
+		t.Errorf("told are %v", told)
+	}
+}
+
+// What the user makes where the agent's file was is theirs, and moved from there by the agent a move.
+func TestTheUsersFileWhereTheAgentsWas(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("a", Content{}, Text("x\n"))
+	r.Changed("a", Text("x\n"), Content{})
+	r.Now("a", Text("u\n"))
+	r.Moved("a", "b", Text("u\n"), Text("u\n"))
+	if got := statusOf(r); !slices.Equal(got, []string{"moved b from a"}) {
+		t.Errorf("there are %q", got)
+	}
+}
+
+// A new file that was kept, and that the agent removes, is one that it has added until the user agrees.
+func TestANewFileThatIsRemovedAgain(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("n", Content{}, Text("x\n"))
+	plan, err := r.Plan("n", Keep, Selection{})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Changed("n", Text("x\n"), Content{})
+	if got := statesOf(r); !slices.Equal(got, []string{"n added pending "}) {
+		t.Errorf("there are %q", got)
+	}
+	r.Changed("n", Content{}, Text("x\n"))
+	if got := statesOf(r); !slices.Equal(got, []string{"n added kept x\n"}) {
+		t.Errorf("back there are %q", got)
+	}
+}
+
+// Hunks that were kept or refused are decided otherwise in any order, also side by side.
+func TestManyDecisionsAreRevised(t *testing.T) {
+	t.Parallel()
+	const was, is = "abcdefgh", "AbCdEfGXY"
+	for _, hunks := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
+		for first, then := range map[Decision]Decision{Keep: Reject, Reject: Keep} {
+			r := New(1 << 20)
+			r.Changed("f", Text(letters(was)), Text(letters(is)))
+			for _, d := range []Decision{first, then} {
+				which := Selection{Hunks: hunks}
+				plan, err := r.Plan("f", d, which)
+				if err != nil || !r.Commit(plan) {
+					t.Fatalf("%v: %v", hunks, err)
+				}
+			}
+			want := is
+			if then == Reject {
+				want = was
+			}
+			f, _ := r.File("f")
+			if f.Present.Text != letters(want) || f.Baseline.Text != letters(was) || f.State == Pending {
+				t.Errorf("%s after %s of %v: there is %q of %q, %s", then, first, hunks, f.Present.Text, f.Baseline.Text, f.State)
+			}
+		}
+	}
+}
