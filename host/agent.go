@@ -20,6 +20,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/mcp"
+	"github.com/acp-nvim/acp-nvim/host/opening"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
@@ -52,13 +53,12 @@ type agent struct {
 	proc *acp.Process
 	conn *acp.Conn
 
-	session.Agent // the protocol, spoken over conn
-
 	granting sync.Once // of the editor's tools
 	mourned  sync.Once // its end was told to somebody who does not see a chat of it
 
 	mu        sync.Mutex // guards the fields below
 	phase     agentPhase
+	adapter   session.Agent // the protocol, spoken over conn; nil before the answer to initialize
 	info      session.Info
 	login     session.Login               // who is logged in
 	waiting   []func(session.Info, error) // for the answer to initialize
@@ -101,7 +101,7 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 		return nil, &failure.Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :help acp-elsewhere."}
 	}
 	release := h.registry.Use(spec.Command[0])
-	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env, h.secrets[spec.Name]), Dir: dir})
+	proc, err := acp.Start(acp.Command{Argv: spec.Command, Env: agentEnv(spec.Env, h.secrets.Login(spec.Name)), Dir: dir})
 	if err != nil {
 		release()
 		return nil, startError(spec, err)
@@ -196,7 +196,7 @@ func (a *agent) watch() {
 func (a *agent) tellStalled() {
 	for _, s := range a.takeUsers(false) {
 		s.base.Box.Put(func() {
-			s.remark("warning", s.base.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
+			s.base.Remark("warning", s.base.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
 		})
 	}
 }
@@ -206,7 +206,7 @@ func (a *agent) tellStalled() {
 func (a *agent) death(lived bool) *failure.Failure {
 	f := &failure.Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()
-	words := failure.LastWords(a.host.withoutSecrets(a.spec.Name, a.proc.Stderr()))
+	words := failure.LastWords(a.host.secrets.Blot(a.spec.Name, a.proc.Stderr()))
 	err := a.conn.Err()
 	var full *acp.QueueFullError
 	switch {
@@ -238,7 +238,7 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	waiting := a.waiting
 	a.waiting = nil
 	if err == nil {
-		a.phase, a.info, a.Agent = agentReady, info, adapter
+		a.phase, a.info, a.adapter = agentReady, info, adapter
 	}
 	used := len(a.users) > 0
 	a.mu.Unlock()
@@ -267,7 +267,7 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 // askLogin has the agent tell who is logged in, where it can; its notifications tell of it later.
 func (a *agent) askLogin() {
 	if a.said().TellsLogin {
-		a.AskLogin()
+		a.speaks().AskLogin()
 	}
 }
 
@@ -312,7 +312,7 @@ func (a *agent) leave(s *Session, remoteID string) {
 	case last:
 		a.stop()
 	case remoteID != "":
-		a.Close(remoteID)
+		a.speaks().Close(remoteID)
 	}
 }
 
@@ -334,17 +334,18 @@ func (a *agent) said() session.Info {
 	return a.info
 }
 
+// speaks is the protocol that the agent speaks; nil before it has answered initialize: nothing can be asked of it yet.
+func (a *agent) speaks() session.Agent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.adapter
+}
+
 // loggedIn is who is logged in, as far as the agent tells.
 func (a *agent) loggedIn() session.Login {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.login
-}
-
-// discard closes a session in the agent that nobody wants any more.
-func (a *agent) discard(s *Session, remoteID string) {
-	a.unroute(s, remoteID)
-	a.Close(remoteID)
 }
 
 // unroute undoes route.
@@ -476,13 +477,33 @@ func (a *agent) session(remoteID string) (*Session, error) {
 	return nil, &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("session %q is not open in this client", remoteID)}
 }
 
+// member is an agent as one of its sessions has it.
+type member struct {
+	session.Agent
+	process *agent
+	s       *Session
+}
+
+var _ opening.Agent = member{}
+
+func (m member) Route(id string)       { m.process.route(id, m.s) }
+func (m member) Unroute(id string)     { m.process.unroute(m.s, id) }
+func (m member) AwaitName()            { m.process.awaitName() }
+func (m member) Named()                { m.process.named() }
+func (m member) ForgetEarly(id string) { m.process.forgetEarly(id) }
+
+func (m member) Discard(id string) {
+	m.Unroute(id)
+	m.Close(id)
+}
+
 // clientOf is the client side of an agent: it brings each call to its session.
 type clientOf struct{ *agent }
 
 var _ session.Client = clientOf{}
 
 func (c clientOf) Update(id string, u session.Update) {
-	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.update(u) }) })
+	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.opening.Hear(u) }) })
 }
 
 func (c clientOf) RequestPermission(r session.PermissionRequest) {
@@ -549,7 +570,7 @@ func (c clientOf) LoggedIn(l session.Login) {
 	c.login = l
 	c.mu.Unlock()
 	for _, s := range c.takeUsers(false) {
-		s.base.Box.Put(s.changed)
+		s.base.Box.Put(s.view.Changed)
 	}
 }
 

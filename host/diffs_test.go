@@ -110,7 +110,7 @@ func TestTurnEndsWithItsChanges(t *testing.T) {
 		s, _, may := diskSession(t)
 		t.Cleanup(func() { close(may) }) // Neovim does not answer before
 		ended := func() bool {
-			ops, _ := s.Take(1 << 20)
+			ops, _ := s.view.Take(1 << 20)
 			return slices.ContainsFunc(eventsOf(ops), func(e rpc.Event) bool { return e.Name == "AcpTurnEnd" })
 		}
 		s.tells("c", replacing("a", "1", "2"))

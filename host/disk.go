@@ -115,7 +115,7 @@ func (h *Host) diskChanged(c buffers.Written) {
 	case c.Changed || c.Deleted || c.Created || c.Behind != nil:
 		s.ledger.Took(c, "disk", false)
 	}
-	if c.Note != "" && (s == nil || !s.base.Box.Put(func() { s.alert("warning", c.Note, c.Brief) })) {
+	if c.Note != "" && (s == nil || !s.base.Box.Put(func() { s.remarks.Alert("warning", c.Note, c.Brief) })) {
 		h.editor.Notify("warning", cmp.Or(c.Brief, c.Note))
 	}
 }

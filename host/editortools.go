@@ -2,25 +2,19 @@ package host
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
-	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
-	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/permission"
-	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
 // This file gives agents the editor's tools, and the tools what they need of sessions.
 
 func newEditorTools(h *Host) *editortools.Server {
 	return editortools.New(editortools.Config{
-		Version: h.version, Log: h.log, Editor: h.editor, Background: h.background, Hide: h.hide, Unhide: h.unhide,
-		Connected: func() { h.eachSession(func(s *Session) { s.base.Box.Put(s.changed) }) },
+		Version: h.version, Log: h.log, Editor: h.editor, Background: h.background, Hide: h.secrets.Hide, Unhide: h.secrets.Unhide,
+		Connected: func() { h.eachSession(func(s *Session) { s.base.Box.Put(s.view.Changed) }) },
 	})
 }
 
@@ -43,73 +37,24 @@ func (a *agent) grantTools() (*editortools.Grant, error) {
 	return a.grant, a.ungranted
 }
 
-// withTools are MCP servers for the session's agent with that of the editor, as far as it takes one.
-func (s *Session) withTools(servers []session.MCPServer) []session.MCPServer {
-	s.grant = nil
-	if !s.info.StdioServers && !s.info.HTTPServers || s.agent == nil {
-		return servers
-	}
-	g, err := s.agent.grantTools()
-	switch taken := slices.ContainsFunc(servers, func(m session.MCPServer) bool { return m.Name == editortools.Name }); {
-	case err != nil:
-		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: %v.", s.base.Title, err))
-		return servers
-	case g == nil:
-		return servers
-	case taken:
-		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: one of your MCP servers is called %s too.", s.base.Title, editortools.Name))
-		return servers
-	}
-	entry, err := g.Entry(s.base.Cwd, s.info)
-	if err != nil {
-		s.remark("warning", fmt.Sprintf("%s works without the editor's tools: %v.", s.base.Title, err))
-		return servers
-	}
-	s.grant = g
-	return append(slices.Clone(servers), entry)
+// newTools gives a session the editor's tools.
+func newTools(s *Session) *editortools.Tools {
+	return editortools.NewTools(s.base, newCaller(s), editortools.ToolsConfig{
+		Info: func() session.Info { return s.info },
+		Grant: func() (*editortools.Grant, error) {
+			if s.agent == nil {
+				return nil, nil
+			}
+			return s.agent.grantTools()
+		},
+		Note: func(patch session.ToolCallPatch) {
+			s.conv.Apply(patch)
+			s.recorder.Note(patch)
+		},
+	})
 }
 
-// toolsState says whether the agent has the editor's tools: "connected", "offered", or "" for none.
-func (s *Session) toolsState() string {
-	switch {
-	case s.grant == nil:
-		return ""
-	case s.grant.Came(s.base.Cwd):
-		return "connected"
-	}
-	return "offered"
-}
-
-// tellUntrusted says, once, why an agent has not started the editor's tools, of which it says nothing itself.
-func (s *Session) tellUntrusted() {
-	if s.grant == nil || s.grant.Came(s.base.Cwd) || s.untrusted || s.info.Name != "gemini-cli" {
-		return
-	}
-	s.untrusted = true
-	s.remark("info", s.base.Title+" has not started the editor's tools: it takes MCP servers only in folders that it trusts.\n"+
-		"Run gemini here once and trust the folder, then :Acp restart. :help acp-editor-tools")
-}
-
-// isOurTool reports whether a call is of a tool of the editor's, which asks by itself what is to be asked. The agent may
-// have a server of that name from elsewhere: ours is the one that it has started in the session's folder, with that tool.
-func (s *Session) isOurTool(call *session.ToolCall) bool {
-	m, ok := call.MCP()
-	return ok && m.Clear && m.Server == editortools.Name && s.grant != nil && s.grant.Has(m.Tool) && s.grant.Came(s.base.Cwd)
-}
-
-// noteEditorCall takes down that a call is of a tool of the editor's, so that it is said in its words, now and when the
-// session is told again. A server of that name from elsewhere has none of them, see isOurTool.
-func (s *Session) noteEditorCall(call *session.ToolCall) {
-	if call.Editor || s.grant == nil {
-		return
-	}
-	if tool, ok := sentence.Tool(call); ok && s.grant.Has(tool) && s.grant.Came(s.base.Cwd) {
-		patch := session.ToolCallPatch{ID: call.ID, Editor: true}
-		s.conv.Apply(patch)
-		s.recorder.Note(patch)
-	}
-}
-
+// newCaller is a session as the editor's tools use it.
 func newCaller(s *Session) *editortools.Caller {
 	return &editortools.Caller{
 		Base:    s.base,
@@ -124,7 +69,7 @@ func newCaller(s *Session) *editortools.Caller {
 			s.base.Box.Put(func() {
 				if call := s.conv.ToolCall(id); call != nil && len(call.Locations) == 0 {
 					s.apply(session.ToolCallPatch{ID: id, Locations: acp.Set(at)})
-					s.mark()
+					s.view.Mark()
 				}
 			})
 		},
@@ -142,59 +87,9 @@ func newCaller(s *Session) *editortools.Caller {
 			}
 			s.permission.Change(ctx, title, list, done)
 		},
-		Pending: s.pending,
-		Run:     s.runTask,
-	}
-}
-
-// pending gives the changes that wait for the review, a line for each. Any goroutine.
-func (s *Session) pending(done func([]string)) {
-	s.ledger.Files(func(files []review.File) {
-		var lines, paths []string
-		for _, f := range files {
-			paths = append(paths, f.Path)
-		}
-		private := s.permission.Private(paths)
-		for _, f := range files {
-			if f.State != review.Pending || private[f.Path] {
-				continue
-			}
-			line := fmt.Sprintf("%s (%s)", s.base.Short(f.Path), f.Status)
-			for _, h := range f.Hunks {
-				if h.State == review.Pending {
-					line += fmt.Sprintf(" line %d: +%d -%d;", max(h.NewStart, 1), h.NewCount, h.OldCount)
-				}
-			}
-			lines = append(lines, line)
-		}
-		slices.Sort(lines)
-		done(lines)
-	})
-}
-
-// runTask runs a command in a terminal that the user sees, and tells what it has printed and how it ended. It is killed
-// when ctx ends. Any goroutine.
-func (s *Session) runTask(ctx context.Context, argv []string, done func(output, exit string, err error)) {
-	const keeps = 256 << 10 // bytes of its output
-	create := session.CreateTerminal{Command: argv[0], Args: argv[1:], OutputByteLimit: keeps}
-	create.Reply = func(id string, err error) {
-		if err != nil {
-			done("", "", err)
-			return
-		}
-		s.base.Background(func() {
-			t, err := s.terminals.Get(id)
-			if err != nil {
-				done("", "", err)
-				return
-			}
-			exit, err := t.Wait(ctx)
-			output := t.Output().Text
-			t.Release() // which ends what still runs
-			done(output, styled.OneLine(exit.String()), err)
-		})
-	}
-	if !s.base.Box.Put(func() { s.terminals.Create(create) }) {
-		done("", "", feature.ErrClosed)
+		Pending: func(done func([]string)) {
+			s.review.ListPending(func(files []string) map[string]bool { return s.permission.Private(files, nil) }, done)
+		},
+		Run: s.terminals.Run,
 	}
 }

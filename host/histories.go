@@ -1,15 +1,12 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -22,28 +19,29 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// record keeps the conversation with the agent's session from here on.
-func (s *Session) record() {
+// record keeps the conversation with the agent's session from here on, below what was said in the one it is made from.
+func (s *Session) record(past []history.Said) {
 	if s.host.unkept.Load() {
 		s.recorder.Close()
 		return
 	}
 	s.recorder.Open(history.About{
-		Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, Directories: s.base.Roots[1:], ID: s.remote.id,
+		Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, Directories: s.base.Roots[1:], ID: s.opening.ID(),
 	})
+	s.recorder.Begin(past)
 }
 
 // beginWithPast starts a stored session below what was said in it. Any goroutine.
 func (s *Session) beginWithPast() {
-	s.base.Box.Put(func() { s.remote.reading = true })
-	s.host.history.ReadLater(s.spec.Name, s.remote.stored, s.base.Background, func(past history.Past, err error) {
+	s.base.Box.Put(func() { s.reading = true })
+	s.host.history.ReadLater(s.spec.Name, s.opening.Stored(), s.base.Background, func(past history.Past, err error) {
 		s.base.Box.Put(func() {
-			if !s.remote.reading { // it was restarted meanwhile
+			if !s.reading { // it was restarted meanwhile
 				return
 			}
 			switch {
 			case errors.Is(err, history.ErrNewer):
-				s.remark("info", "What was said was kept by a newer version of the plugin: the chat has what the agent repeats.")
+				s.base.Remark("info", "A newer version of the plugin keeps this transcript: the chat shows what the agent repeats.")
 			case err != nil && !errors.Is(err, fs.ErrNotExist):
 				s.base.Log.Warn(err.Error())
 			}
@@ -58,7 +56,7 @@ func (s *Session) beginWithPast() {
 
 // tellPast shows what was said in the stored session.
 func (s *Session) tellPast(past history.Past) {
-	s.past = history.Prompts(past.Said)
+	s.opening.Known(history.Prompts(past.Said))
 	if len(past.Said) > 0 {
 		title := s.conv.Title
 		past.Tell(func(said history.Said) {
@@ -73,21 +71,7 @@ func (s *Session) tellPast(past history.Past) {
 		s.conv.Title = cmp.Or(title, s.conv.Title)
 		s.conv.TakenUp()
 		s.terminals.Release() // who ran them is gone
-		s.changed()
-	}
-}
-
-// replayed is told that the agent has repeated what it repeats of the session: what was not known goes below.
-func (s *Session) replayed() {
-	if s.remote.replay == nil {
-		return
-	}
-	more := s.remote.replay.Over()
-	if len(more) > 0 {
-		s.remark("info", "The session went on elsewhere:")
-	}
-	for _, u := range more {
-		s.bring(u)
+		s.view.Changed()
 	}
 }
 
@@ -221,19 +205,19 @@ func (s *Session) export(m rpc.Export) {
 		s.base.Editor.Answer(m.Callback, nil, "nothing has been said in this session yet")
 		return
 	}
-	about := history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}
+	about := history.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.opening.Stored()}
 	story := history.NewStory(about, s.conv, s.terminals.Shown)
 	s.base.Background(func() {
-		text := s.host.scrub(s.spec, []byte(story.Markdown().Text()))
+		text := s.host.secrets.Scrub(s.spec.Name, s.spec.Env, []byte(story.Markdown().Text()))
 		if m.Path == "" {
 			s.base.Editor.Answer(m.Callback, rpc.Exported{Text: string(text)}, "")
 			return
 		}
 		switch err := history.WriteFile(m.Path, text, m.Replace); {
 		case errors.Is(err, fs.ErrExist):
-			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" already exists. :Acp export! overwrites it.")
+			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" already exists. :Acp export! overwrites it")
 		case err != nil:
-			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" could not be written: "+folder.Reason(err)+".")
+			s.base.Editor.Answer(m.Callback, nil, folder.Tilde(m.Path)+" could not be written: "+folder.Reason(err))
 		default:
 			s.base.Editor.Answer(m.Callback, rpc.Exported{Path: m.Path}, "")
 		}
@@ -244,8 +228,8 @@ func (s *Session) export(m rpc.Export) {
 func (h *Host) unkeptTranscript(err error) {
 	h.tellUnkept.Do(func() {
 		h.log.Warn("keep a transcript", "err", err)
-		h.alert("warning", "What is said here is not kept for :Acp resume and :Acp search: "+folder.Reason(err)+".",
-			fmt.Sprintf("what is said is not kept: %s", folder.Reason(err)))
+		h.alert("warning", "This session is not kept for :Acp resume and :Acp search: "+folder.Reason(err)+".",
+			fmt.Sprintf("this session is not kept: %s", folder.Reason(err)))
 	})
 }
 
@@ -257,32 +241,4 @@ func (h *Host) cleanHistory() {
 	if err := h.history.Clean(h.over, time.Now()); err != nil {
 		h.log.Warn(err.Error())
 	}
-}
-
-// secretName is how variables are named whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)(key|token|secret|password|credential)s?$`)
-
-// scrub blots out, in a line of JSON, what the user gave to log in with an agent, and the secrets of its environment.
-func (h *Host) scrub(spec AgentSpec, line []byte) []byte {
-	var values []string
-	h.mu.Lock()
-	for _, value := range h.secrets[spec.Name] {
-		values = append(values, value)
-	}
-	h.mu.Unlock()
-	for name, value := range spec.Env {
-		if secretName.MatchString(name) && len(value) >= 8 {
-			values = append(values, value)
-		}
-	}
-	for _, value := range values {
-		var escaped bytes.Buffer
-		e := json.NewEncoder(&escaped)
-		e.SetEscapeHTML(false)
-		if value == "" || e.Encode(value) != nil {
-			continue
-		}
-		line = bytes.ReplaceAll(line, bytes.Trim(escaped.Bytes(), "\"\n"), []byte("***"))
-	}
-	return line
 }

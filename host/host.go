@@ -32,6 +32,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/host/secrets"
 	"github.com/acp-nvim/acp-nvim/host/traffic"
 )
 
@@ -44,6 +45,7 @@ type Host struct {
 	files     *buffers.Files
 	finder    *files.Finder
 	traffic   *traffic.Traffic
+	secrets   *secrets.Secrets
 	blobs     *blobs.Folder
 	follow    *follow.Window
 	extension *extension.Requests
@@ -76,12 +78,10 @@ type Host struct {
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session
-	agents   map[string]*agent            // by launch key, those that are alive
-	leaving  []*agent                     // those that end
-	secrets  map[string]map[string]string // by agent, see keepSecrets
-	hidden   map[string][]string          // by agent, see hide
-	folders  map[storedID][]string        // of sessions that agents keep, as far as they are known
-	watch    *buffers.Watch               // of the loaded files' disk, while there are sessions
+	agents   map[string]*agent     // by launch key, those that are alive
+	leaving  []*agent              // those that end
+	folders  map[storedID][]string // of sessions that agents keep, as far as they are known
+	watch    *buffers.Watch        // of the loaded files' disk, while there are sessions
 	closing  bool
 }
 
@@ -96,12 +96,11 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		finder:   files.New(),
 		sessions: map[int]*Session{},
 		agents:   map[string]*agent{},
-		secrets:  map[string]map[string]string{},
-		hidden:   map[string][]string{},
 		folders:  map[storedID][]string{},
 
 		without: without,
 	}
+	h.secrets = secrets.New(h.traffic)
 	h.blobs = blobs.New(o.Cache, h.background, func(path string) { h.editor.Post(editor.Do(rpc.ImageSaved{Path: path})) })
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
@@ -161,7 +160,8 @@ func (h *Host) open(m rpc.New) {
 		roots = h.rootsOf(m)
 	}
 	s := newSession(h, id, AgentSpec(m.Agent), roots[0], roots[1:])
-	s.remote.stored, s.remote.retold, s.conv.Title = m.AgentSessionID, m.Retold && m.AgentSessionID != "", m.Title
+	s.opening.TakeUp(m.AgentSessionID, m.Retold)
+	s.conv.Title = m.Title
 	if m.AgentSessionID != "" {
 		s.takeLabel(h.labels.Of(m.Agent.Name, m.AgentSessionID))
 	}
@@ -179,22 +179,22 @@ func (h *Host) open(m rpc.New) {
 	}
 	h.loops.Go(s.base.Box.Run)
 	h.background(s.ledger.Run)
-	if s.remote.stored != "" {
+	if m.AgentSessionID != "" {
 		s.ledger.Titled(s.conv.Title)
-		s.review.TakeUp(s.about(), s.remind)
+		s.review.TakeUp(s.about(), s.remarks.Remind)
 	}
 	h.cleanStore.Do(func() {
 		h.background(h.cleanCheckpoints)
 		h.background(h.cleanHistory)
 	})
 	if h.without != "" {
-		h.sayWithout.Do(func() { s.base.Box.Put(func() { s.remark("warning", h.without) }) })
+		h.sayWithout.Do(func() { s.base.Box.Put(func() { s.base.Remark("warning", h.without) }) })
 	}
 	switch {
 	case m.Fork != 0:
 		s.beginFork(source, m.Before)
 		return
-	case s.remote.stored != "" && !s.remote.retold && h.history != nil:
+	case m.AgentSessionID != "" && !m.Retold && h.history != nil:
 		s.beginWithPast()
 		return
 	}
@@ -206,6 +206,18 @@ func (h *Host) session(id int) *Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[id]
+}
+
+// others runs f for every session but one, each on its own goroutine.
+func (h *Host) others(than *Session, f func(*Session)) {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Values(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		if s != than {
+			s.base.Box.Put(func() { f(s) })
+		}
+	}
 }
 
 func (h *Host) forgetSession(s *Session) {

@@ -25,7 +25,8 @@ func (s *Session) takeLabel(l labels.Label) {
 	if l.Title != "" {
 		s.conv.Title, s.titled = l.Title, true
 	}
-	if s.remote.archived = l.Archived; l.Archived {
+	if l.Archived {
+		s.opening.Archived()
 		s.host.background(func() { s.host.label(l.Agent, l.ID, func(l *labels.Label) { l.Archived = false }) })
 	}
 }
@@ -43,20 +44,20 @@ func (s *Session) takesTitle(u session.InfoUpdate) bool {
 
 // keepTitle keeps the user's title, once it is known of which session of the agent's.
 func (s *Session) keepTitle() {
-	if id, title := s.remote.stored, s.conv.Title; s.titled && id != "" {
+	if id, title := s.opening.Stored(), s.conv.Title; s.titled && id != "" {
 		s.base.Background(func() { s.host.label(s.spec.Name, id, func(l *labels.Label) { l.Title = title }) })
 	}
 }
 
 // rename gives the session a title of the user's.
 func (s *Session) rename(m rpc.Rename) {
-	a, id, title := s.agent, s.remote.id, styled.OneLine(m.Title)
+	a, id, title := s.agent, s.opening.ID(), styled.OneLine(m.Title)
 	named := func(title string) {
 		s.titled = true
 		s.apply(session.InfoUpdate{Title: acp.Set(title)})
 		s.ledger.Titled(s.conv.Title)
 		s.keepTitle()
-		s.changed()
+		s.view.Changed()
 		s.base.Editor.Answer(m.Callback, s.conv.Title, "")
 	}
 	if a == nil || id == "" || !s.info.Titles {
@@ -64,13 +65,13 @@ func (s *Session) rename(m rpc.Rename) {
 		return
 	}
 	control.Ask(s.requests, "session/set_title", func(answer func(string, error) bool) func() {
-		return a.SetTitle(id, title, func(title string, err error) { answer(title, err) })
+		return a.speaks().SetTitle(id, title, func(title string, err error) { answer(title, err) })
 	}, func(kept string, err error) {
 		switch {
 		case session.AuthRequired(err) && s.agent == a:
-			s.afterLogin(func() { s.rename(m) })
+			s.login.After(func() { s.rename(m) })
 		case err != nil:
-			s.base.Editor.Answer(m.Callback, nil, visitFailure(s.spec, "session/set_title", err))
+			s.base.Editor.Answer(m.Callback, nil, control.Failed(s.spec.Name, s.spec.Title, "session/set_title", err))
 		default:
 			named(kept)
 		}
@@ -79,9 +80,9 @@ func (s *Session) rename(m rpc.Rename) {
 
 // archive closes the session and takes it out of the lists.
 func (s *Session) archive(callback int) {
-	a, id := s.agent, s.remote.id
+	a, id := s.agent, s.opening.ID()
 	archived := func() {
-		stored := s.remote.stored
+		stored := s.opening.Stored()
 		s.base.Background(func() {
 			s.host.label(s.spec.Name, stored, func(l *labels.Label) { l.Archived = true })
 			s.base.Editor.Answer(callback, true, "")
@@ -89,21 +90,20 @@ func (s *Session) archive(callback int) {
 		s.close()
 	}
 	switch {
-	case s.remote.stored == "":
+	case s.opening.Stored() == "":
 		s.base.Editor.Answer(callback, nil, "this session is not stored: there is nothing to archive")
 	case a == nil || id == "" || !s.info.Archives:
 		archived()
 	default:
-		s.requests.Do("session/archive", func(done func(error)) func() { return a.Archive(id, true, done) }, func(err error) {
+		s.requests.Do("session/archive", func(done func(error)) func() { return a.speaks().Archive(id, true, done) }, func(err error) {
 			switch {
 			case session.AuthRequired(err) && s.agent == a:
-				s.afterLogin(func() { s.archive(callback) })
+				s.login.After(func() { s.archive(callback) })
 			case err != nil:
-				s.base.Editor.Answer(callback, nil, visitFailure(s.spec, "session/archive", err))
+				s.base.Editor.Answer(callback, nil, control.Failed(s.spec.Name, s.spec.Title, "session/archive", err))
 			default:
 				if s.agent == a {
-					a.unroute(s, id)
-					s.remote.id = "" // the agent has closed it
+					s.opening.Closed()
 				}
 				archived()
 			}
@@ -132,6 +132,6 @@ func (h *Host) archiveStored(m rpc.ArchiveStored) {
 			keep(nil)
 			return func() {}
 		}
-		return a.Archive(m.AgentSessionID, m.Archived, keep)
+		return a.speaks().Archive(m.AgentSessionID, m.Archived, keep)
 	})
 }

@@ -22,7 +22,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		defer h.finder.Close()
 		s := newSession(h, 1, AgentSpec{Title: "Agent"}, "/", nil)
 		told := func() (names []string) {
-			ops, _ := s.take(1 << 20)
+			ops, _ := s.view.Next(1 << 20)
 			for _, e := range eventsOf(ops) {
 				names = append(names, e.Name)
 			}
@@ -37,7 +37,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		if got := told(); len(got) != 0 {
 			t.Fatalf("before the record has the changes there is told %v", got)
 		}
-		if _, more := s.take(1 << 20); more {
+		if _, more := s.view.Next(1 << 20); more {
 			t.Error("Neovim is asked again and again")
 		}
 		go s.ledger.Run()
@@ -95,7 +95,7 @@ func TestManyChangesAreToldInParts(t *testing.T) {
 			told, fired := 0, 0
 			for more := true; more; {
 				var ops []editor.Op
-				ops, more = s.take(1 << 20)
+				ops, more = s.view.Next(1 << 20)
 				for _, op := range ops {
 					if args, ok := op.Args.(rpc.Changes); ok {
 						if told += len(args.Files); len(args.Files) > atOnce {

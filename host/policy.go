@@ -14,7 +14,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 	h.unkept.Store(m.Unkept)
 	p, err := policy.Set(m, h.policy.Load())
 	if err != nil {
-		h.editor.Notify("error", "no rule of permissions is used, as there are mistakes: "+err.Error())
+		h.editor.Notify("error", "the permission rules are ignored, as they have mistakes: "+err.Error())
 	}
 	h.policy.Store(p)
 }

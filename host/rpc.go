@@ -47,14 +47,14 @@ var handlers = handling(
 	toHost((*Host).archiveStored),
 	toSession(func(s *Session, _ rpc.Close) { s.close() }),
 	toSession(func(s *Session, _ rpc.Restart) { s.restart() }),
-	toSession(func(s *Session, m rpc.Authenticate) { s.authenticate(m.MethodID) }),
-	toSession(func(s *Session, m rpc.LoginEnded) { s.loginEnded(m.Code) }),
-	toSession(func(s *Session, m rpc.Secrets) { s.secrets(m.MethodID, m.Values) }),
-	toSession(func(s *Session, _ rpc.Logout) { s.logout() }),
-	toSession(func(s *Session, m rpc.SetOption) { s.setOption(m.ID, m.Value) }),
-	toSession((*Session).listProviders),
-	toSession((*Session).setProvider),
-	toSession((*Session).disableProvider),
+	toSession(func(s *Session, m rpc.Authenticate) { s.login.Authenticate(m) }),
+	toSession(func(s *Session, m rpc.LoginEnded) { s.login.Ended(m) }),
+	toSession(func(s *Session, m rpc.Secrets) { s.login.Secrets(m) }),
+	toSession(func(s *Session, _ rpc.Logout) { s.login.Logout() }),
+	toSession(func(s *Session, m rpc.SetOption) { s.options.Set(m) }),
+	toSession(func(s *Session, m rpc.ListProviders) { s.providers.List(m) }),
+	toSession(func(s *Session, m rpc.SetProvider) { s.providers.Set(m) }),
+	toSession(func(s *Session, m rpc.DisableProvider) { s.providers.Disable(m) }),
 	inBackground(func(h *Host, m rpc.Traffic) {
 		if entries, err := h.traffic.Entries(m.Agent, m.File); err != nil {
 			h.editor.Answer(m.Callback, nil, err.Error())
@@ -96,13 +96,12 @@ var handlers = handling(
 	// the chat
 	toHost(func(h *Host, m rpc.Visible) {
 		if s := h.session(m.Session); s != nil {
-			s.visible.Store(m.Visible)
-			s.mark()
+			s.view.Show(m.Visible)
 		}
 	}),
 	toSession(func(s *Session, m rpc.Width) {
 		s.chat.SetWidth(m.Width)
-		s.mark()
+		s.view.Mark()
 	}),
 	toSession(func(s *Session, m rpc.Fold) {
 		row, fold := s.chat.Row(m.At), transcript.Fold(m.Fold)
@@ -111,11 +110,11 @@ var handlers = handling(
 			return
 		}
 		s.chat.Fold(row, fold)
-		s.mark()
+		s.view.Mark()
 	}),
 	toSession(func(s *Session, m rpc.KeepDue) {
 		if !s.chat.IsDue(s.chat.Row(m.At)) {
-			s.base.Editor.Notify("warning", "this line does not count changes to review")
+			s.base.Editor.Notify("warning", "this line has no changes to keep")
 			return
 		}
 		s.review.KeepAll()
@@ -129,7 +128,7 @@ var handlers = handling(
 	toSession(func(s *Session, m rpc.Inspect) { s.chat.TellCall(m) }),
 	toSession(func(s *Session, m rpc.Whole) { s.chat.ShowWhole(m) }),
 	toSession(func(s *Session, m rpc.Output) { s.chat.ShowOutput(m) }),
-	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m, s.promptNumber) }),
+	toSession(func(s *Session, m rpc.EditPrompt) { s.chat.TellPrompt(m, s.conv.PromptNumber) }),
 	toSession(func(s *Session, m rpc.Redraw) { s.chat.Redraw(errors.New(m.Why)) }),
 	toSession(func(s *Session, m rpc.GetToolCall) {
 		var result any

@@ -17,34 +17,16 @@ func newSaves(h *Host, dir string) *saved.Sessions {
 		Failed: func(err error, again bool) {
 			h.log.Warn(err.Error())
 			if !again {
-				h.alert("warning", "What waits for your review is not saved, so a crash would lose it: "+folder.Unwritten(dir, err)+".",
-					"what waits for your review is not saved: "+folder.Reason(err))
+				h.alert("warning", "Pending changes are not saved, so a crash would lose them: "+folder.Unwritten(dir, err)+".",
+					"pending changes are not saved: "+folder.Reason(err))
 			}
 		},
 	})
 }
 
-// remind says something in the chat, below what the agent tells of the session.
-func (s *Session) remind(text string) {
-	s.base.Box.Put(func() {
-		s.reminder = text
-		if s.phase == ready || s.phase == dead {
-			s.sayReminder()
-		}
-	})
-}
-
-func (s *Session) sayReminder() {
-	if s.reminder != "" {
-		text := s.reminder
-		s.reminder = ""
-		s.remark("info", text)
-	}
-}
-
 // about is what a listing of saved sessions says of this one; its title is kept by [ledger.Ledger.Titled].
 func (s *Session) about() saved.About {
-	return saved.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.remote.stored}
+	return saved.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.opening.Stored()}
 }
 
 // listSaved gives Lua the sessions that were saved, the latest first.
@@ -52,7 +34,7 @@ func (h *Host) listSaved(callback int) {
 	entries, err := h.saves.List()
 	if err != nil {
 		h.log.Warn(err.Error())
-		h.editor.Answer(callback, nil, "what was saved of earlier sessions cannot be read; :Acp log says why")
+		h.editor.Answer(callback, nil, "the saved changes of earlier sessions cannot be read; :Acp log says why")
 		return
 	}
 	list := make([]rpc.SavedSession, len(entries))

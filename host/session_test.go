@@ -33,8 +33,8 @@ func (s *Session) on(f func()) {
 	<-done
 }
 
-// remarks are this client's sentences in the chat.
-func (s *Session) remarks() (text string) {
+// told are this client's sentences in the chat.
+func (s *Session) told() (text string) {
 	s.on(func() {
 		for _, e := range s.conv.Entries {
 			if n, ok := e.(*session.NoticeEntry); ok {
@@ -71,7 +71,7 @@ func TestCancelOfATurn(t *testing.T) {
 			s := aloneSession(t)
 			var told cancelCounter
 			s.on(func() {
-				s.agent = &agent{Agent: &told}
+				s.agent = &agent{adapter: &told}
 				s.phase = c.phase
 				s.prompts.Opened()
 				if c.again {
@@ -92,7 +92,7 @@ func TestPromptAnsweredAsCancelled(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := aloneSession(t)
 			s.on(func() {
-				s.agent, s.phase = &agent{Agent: &cancelCounter{}}, ready
+				s.agent, s.phase = &agent{adapter: &cancelCounter{}}, ready
 				s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
 				s.prompts.Opened()
 				if cancelled {
@@ -112,7 +112,7 @@ func TestPromptThatIsNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aloneSession(t)
 		s.on(func() {
-			s.agent, s.phase = &agent{Agent: &cancelCounter{}}, ready
+			s.agent, s.phase = &agent{adapter: &cancelCounter{}}, ready
 			s.prompts.Send("go on")
 			s.answered(nil, "", fmt.Errorf("%w: request cancelled", session.ErrNotTaken))
 			if s.conv.Stop != session.StopCancelled || s.prompts.TurnOpen() || !s.prompts.Paused() {
@@ -127,7 +127,7 @@ func TestPromptThatIsNotTaken(t *testing.T) {
 				}
 			}
 		})
-		if said := s.remarks(); !strings.Contains(said, "had not taken your prompt") {
+		if said := s.told(); !strings.Contains(said, "had not taken your prompt") {
 			t.Errorf("the chat has %q", said)
 		}
 	})
@@ -149,7 +149,7 @@ func TestATurnEndsOnce(t *testing.T) {
 		})
 		synctest.Wait()
 		ends := 0
-		ops, _ := s.Take(1 << 20)
+		ops, _ := s.view.Take(1 << 20)
 		for _, e := range eventsOf(ops) {
 			if e.Name == "AcpTurnEnd" {
 				ends++
@@ -158,7 +158,7 @@ func TestATurnEndsOnce(t *testing.T) {
 		if ends != 1 || s.conv.Stop != session.StopEndTurn {
 			t.Errorf("it ended %d times, with %q", ends, s.conv.Stop)
 		}
-		if said := s.remarks(); !strings.Contains(said, "It is dead.") {
+		if said := s.told(); !strings.Contains(said, "It is dead.") {
 			t.Errorf("the chat has %q", said)
 		}
 	})
@@ -181,7 +181,7 @@ func TestIdleWithTheTurnsEnd(t *testing.T) {
 		takes := 0
 		for ended := false; !ended && !t.Failed(); takes++ {
 			state := ""
-			ops, _ := s.Take(1 << 10)
+			ops, _ := s.view.Take(1 << 10)
 			for _, op := range ops {
 				if args, ok := op.Args.(rpc.Session); ok {
 					state = args.State

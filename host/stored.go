@@ -2,13 +2,10 @@ package host
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"
@@ -46,33 +43,19 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 	a.hold(func(_ session.Info, err error) {
 		if err != nil {
 			slow.Stop()
-			tell(nil, visitFailure(spec, "initialize", err))
+			tell(nil, control.Failed(spec.Name, spec.Title, "initialize", err))
 			return
 		}
 		c := send(a, func(result any, err error) {
 			slow.Stop()
 			if err != nil {
-				tell(nil, visitFailure(spec, method, err))
+				tell(nil, control.Failed(spec.Name, spec.Title, method, err))
 			} else {
 				tell(result, "")
 			}
 		})
 		cancel.Store(&c)
 	})
-}
-
-// visitFailure is the sentence for what an agent refused outside of a session.
-func visitFailure(spec AgentSpec, method string, err error) string {
-	var told *failure.Failure
-	switch {
-	case errors.As(err, &told):
-		return told.Error()
-	case session.AuthRequired(err):
-		return fmt.Sprintf("%s needs you to log in first: :Acp new %s, then :Acp auth.", spec.Title, spec.Name)
-	case errors.Is(err, acp.ErrClosed):
-		return fmt.Sprintf("%s ended before it answered %s.", spec.Title, method)
-	}
-	return fmt.Sprintf("%s refused %s: %s.", spec.Title, method, strings.TrimRight(failure.Text(err), "."))
 }
 
 // storedID names a session that an agent keeps.
@@ -134,11 +117,11 @@ func (h *Host) listStored(m rpc.ListStored) {
 			answer(nil, &failure.Failure{Sentence: spec.Title + " does not list its sessions."})
 			return func() {}
 		}
-		return a.ListSessions(m.Archived && info.Archives, func(list []session.Stored, err error) {
+		return a.speaks().ListSessions(m.Archived && info.Archives, func(list []session.Stored, err error) {
 			h.background(func() {
 				stored := h.labelled(spec.Name, info, list, m.Archived)
 				if err != nil && len(stored) > 0 {
-					h.editor.Notify("warning", fmt.Sprintf("this is not the whole list. %s", visitFailure(spec, "session/list", err)))
+					h.editor.Notify("warning", fmt.Sprintf("the list is incomplete. %s", control.Failed(spec.Name, spec.Title, "session/list", err)))
 					err = nil
 				}
 				answer(stored, err)
@@ -174,7 +157,7 @@ func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
 			answer(nil, deletesNot(spec))
 			return func() {}
 		}
-		return a.DeleteSession(id, func(err error) {
+		return a.speaks().DeleteSession(id, func(err error) {
 			if err == nil {
 				h.background(func() { h.forgetSaved(spec.Name, id) })
 			}
@@ -189,30 +172,31 @@ func deletesNot(spec AgentSpec) *failure.Failure {
 
 // remove has the agent forget the session, and closes it.
 func (s *Session) remove(callback int) {
-	fail := func(err error) { s.base.Editor.Answer(callback, nil, visitFailure(s.spec, "session/delete", err)) }
+	fail := func(err error) {
+		s.base.Editor.Answer(callback, nil, control.Failed(s.spec.Name, s.spec.Title, "session/delete", err))
+	}
 	a := s.agent
 	switch {
-	case a == nil || s.remote.id == "":
-		s.base.Editor.Answer(callback, nil, s.base.Title+" does not have the session open. :Acp restart starts it again.")
+	case a == nil || s.opening.ID() == "":
+		s.base.Editor.Answer(callback, nil, s.base.Title+" does not have the session open. :Acp restart starts it")
 		return
 	case !s.info.Deletes:
 		fail(deletesNot(s.spec))
 		return
 	}
 	if s.prompts.TurnOpen() {
-		a.Cancel(s.remote.id)
+		a.speaks().Cancel(s.opening.ID())
 	}
-	id := s.remote.id
-	s.requests.Do("session/delete", func(done func(error)) func() { return a.DeleteSession(id, done) }, func(err error) {
+	id := s.opening.ID()
+	s.requests.Do("session/delete", func(done func(error)) func() { return a.speaks().DeleteSession(id, done) }, func(err error) {
 		switch {
 		case session.AuthRequired(err) && s.agent == a:
-			s.afterLogin(func() { s.remove(callback) })
+			s.login.After(func() { s.remove(callback) })
 		case err != nil:
 			fail(err)
 		default:
 			if s.agent == a {
-				a.unroute(s, id)
-				s.remote.id = "" // there is nothing left to be closed
+				s.opening.Closed()
 			}
 			s.ledger.Forget()
 			s.recorder.Drop()

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"time"
@@ -21,37 +22,56 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/freshness"
 	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
+	"github.com/acp-nvim/acp-nvim/host/login"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/mcp"
+	"github.com/acp-nvim/acp-nvim/host/opening"
+	"github.com/acp-nvim/acp-nvim/host/options"
 	"github.com/acp-nvim/acp-nvim/host/permission"
 	"github.com/acp-nvim/acp-nvim/host/prompt"
+	"github.com/acp-nvim/acp-nvim/host/providers"
+	"github.com/acp-nvim/acp-nvim/host/remark"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/host/view"
 )
 
 // This file puts a session together: each feature, and what it needs of the session and of the others.
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []string) *Session {
-	s := &Session{id: id, host: h, spec: spec, stale: true, remarked: map[string]bool{}}
+	s := &Session{id: id, host: h, spec: spec}
+	box := mailbox.New()
+	s.view = view.New(id, box, h.editor)
+	s.remarks = remark.New(remark.Config{
+		Box: box, Editor: h.editor, Apply: s.apply, Changed: s.view.Changed, Visible: s.view.Visible,
+		Opened: func() bool { return s.phase == ready || s.phase == dead },
+	})
 	s.calls = luastate.NewCalls()
 	s.events = newEvents(s)
 	s.base = feature.Base{
 		Session: id, Agent: spec.Name, Title: spec.Title, Folder: folder.Folder{Cwd: cwd, Roots: append([]string{cwd}, directories...)},
-		Box: mailbox.New(), Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
-		Remark: s.remark, Event: s.events.Add, Changed: s.changed,
+		Box: box, Editor: h.editor, Files: h.files, Log: h.log, Background: h.background,
+		Remark: s.remarks.Say, Event: s.events.Add, Changed: s.view.Changed,
 	}
 	s.conv = session.NewConversation(time.Now)
 	s.recorder = newRecorder(s)
-	s.requests = control.New(s.base)
+	blot := func(text string) string { return h.secrets.Blot(spec.Name, text) }
+	hide := func(values []string) { h.secrets.Hide(spec.Name, values) }
+	s.requests = control.New(s.base, blot)
+	s.login = newLogin(s)
+	s.options = newOptions(s)
+	s.providers = providers.New(s.base, providers.Config{
+		Requests: s.requests, Agent: s.speaks, Info: func() session.Info { return s.info }, Hide: hide, Blot: blot,
+	})
 	s.terminals = newTerminals(s)
 	s.tracer = newTracer(s)
 	s.prompts = newPrompts(s)
-	s.pages = draw.New(s.base, s.mark)
+	s.pages = draw.New(s.base, s.view.Mark)
 	s.chat = chat.New(s.base, s.pages, s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
 		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
@@ -62,12 +82,77 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	s.permission = newPermission(s)
 	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply, GoesOn: s.conv.GoesOn})
 	s.servers = mcp.New(s.base, mcp.Config{
-		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv,
-		Hide: func(secrets []string) { h.hide(spec.Name, secrets) },
+		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv, Hide: hide,
 	})
 	s.review = newReview(s)
-	s.caller = newCaller(s)
+	s.tools = newTools(s)
+	s.opening = newOpening(s)
+	s.view.Of(view.Parts{
+		Chat: s.chat, Review: s.review, Terminals: s.terminals, Calls: s.calls, Questions: s.questions, Requests: s.permission,
+		Events: s.events, State: s.lua,
+		Waiting: func() []transcript.Waiting { return s.prompts.Waiting(s.closed) },
+		Working: func() bool { return s.prompts.TurnOpen() },
+	})
 	return s
+}
+
+// newLogin has the user log in to the agent of a session.
+func newLogin(s *Session) *login.Login {
+	return login.New(s.base, login.Config{
+		Command: s.spec.Command, Env: s.spec.Env, Cwd: cmp.Or(s.spec.Cwd, s.base.Cwd), Advice: s.spec.Login,
+		Requests: s.requests,
+		Remarks:  s.remarks,
+		Agent:    s.speaks,
+		Info:     func() session.Info { return s.info },
+		Working:  func() bool { return s.prompts.Working() },
+		Waits:    func() bool { return s.phase == authRequired },
+		Wait:     func() { s.phase = authRequired },
+		Failed:   func(why string) { s.failure = why },
+		LoggedIn: func() {
+			a := s.agent
+			for _, user := range a.takeUsers(false) {
+				user.base.Box.Put(func() { user.loggedIn(a) })
+			}
+		},
+		Reconnect: s.reconnect,
+		Keep:      func(values map[string]string) { s.host.secrets.Keep(s.spec.Name, values) },
+	})
+}
+
+// newOptions sets the options of a session's agent.
+func newOptions(s *Session) *options.Options {
+	return options.New(s.base, options.Config{
+		Conversation: s.conv,
+		Requests:     s.requests,
+		Remarks:      s.remarks,
+		Configured:   s.spec.Options,
+		Agent:        s.speaks,
+		ID:           func() string { return s.opening.ID() },
+		Ready:        func() bool { return s.phase == ready },
+		AfterLogin:   s.login.After,
+		Apply:        s.apply,
+		Begun:        s.becomeReady,
+	})
+}
+
+// newOpening opens a session in its agent.
+func newOpening(s *Session) *opening.Opening {
+	return opening.New(s.base, opening.Config{
+		Requests:     s.requests,
+		Remarks:      s.remarks,
+		Servers:      s.servers,
+		Tools:        s.tools,
+		SystemPrompt: s.spec.SystemPrompt,
+		Agent:        s.member,
+		Info:         func() session.Info { return s.info },
+		Record:       s.record,
+		Apply:        s.apply,
+		Bring:        s.bring,
+		New:          s.options.Begin,
+		Ready:        s.becomeReady,
+		Login:        s.login.Need,
+		Die:          s.die,
+	})
 }
 
 // newRecorder keeps the conversation of a session.
@@ -75,7 +160,7 @@ func newRecorder(s *Session) *history.Recorder {
 	h := s.host
 	return history.NewRecorder(history.Config{
 		Store: h.history, Background: h.background, Now: time.Now, Later: s.later,
-		Scrub:    func(line []byte) []byte { return h.scrub(s.spec, line) },
+		Scrub:    func(line []byte) []byte { return h.secrets.Scrub(s.spec.Name, s.spec.Env, line) },
 		Terminal: func(id string) (session.TerminalPatch, bool) { return s.terminals.Shown(id) },
 		Failed:   h.unkeptTranscript,
 	})
@@ -122,21 +207,21 @@ func newPermission(s *Session) *permission.Requests {
 		Stopping:     func() bool { return s.prompts.Stopping() },
 		Cancel:       s.cancel,
 		Prompt:       func(text string) { s.prompts.First(text) },
-		RemarkOnce:   s.remarkOnce,
-		Ours:         s.isOurTool,
-		Alert:        s.alert,
+		RemarkOnce:   s.remarks.Once,
+		Ours:         func(call *session.ToolCall) bool { return s.tools.Ours(call) },
+		Alert:        s.remarks.Alert,
 		Asks:         s.prompts.Unsaved.ReadByAgent,
 		Reads:        s.tracer.Read,
 		Took:         s.ledger.Took,
+		Noted:        s.ledger.Noted,
 		Moved:        s.ledger.TookMove,
-		Wrote:        s.wrote,
 		Edits:        s.tracer.Wrote,
 	})
 }
 
 func newDiffs(s *Session) *calldiff.Diffs {
 	return calldiff.New(s.base, calldiff.Config{
-		Mark:         s.mark,
+		Mark:         s.view.Mark,
 		Conversation: s.conv,
 		Requests:     func() calldiff.Requests { return s.permission },
 		At: func(row int) *session.ToolCall {
@@ -146,12 +231,12 @@ func newDiffs(s *Session) *calldiff.Diffs {
 		Found: func(call *session.ToolCall) {
 			s.chat.TouchCall(call)
 			if s.permission.Located(call) {
-				s.base.Editor.Hurry(s)
+				s.view.Hurry()
 			}
 		},
 		Idle: func() {
 			if !s.prompts.TurnOpen() { // its end may have waited for the search
-				s.base.Editor.Hurry(s)
+				s.view.Hurry()
 			}
 		},
 	})
@@ -184,10 +269,7 @@ func newReview(s *Session) *reviewui.Review {
 			}
 			return "", s.host.reviews.Load()
 		},
-		Hurry: func() {
-			s.urgent.Store(true)
-			s.base.Editor.Hurry(s)
-		},
+		Hurry:    s.view.HurryUrgent,
 		Edit:     s.pages.Edit,
 		Draw:     func(of interface{ Reset() }, edit editor.Op) editor.Op { return s.pages.Op(of, edit) },
 		Fill:     func(buf int, lines []styled.Line) { draw.Fill(s.base.Editor, buf, transcript.Given(lines...)) },
@@ -217,9 +299,10 @@ func newTerminals(s *Session) *terminals.Set {
 		Worked: func() { s.ledger.Worked() },
 		Mark: func(urgent bool) {
 			if urgent {
-				s.urgent.Store(true)
+				s.view.MarkUrgent()
+			} else {
+				s.view.Mark()
 			}
-			s.mark()
 		},
 	})
 }
@@ -239,7 +322,7 @@ func newFollowWindow(h *Host) *follow.Window {
 
 // newTracer has a session say where its agent works. A replay tells what was.
 func newTracer(s *Session) *follow.Tracer {
-	return follow.NewTracer(s.base, s.host.follow, func() bool { return s.phase == ready && !s.remote.skipping })
+	return follow.NewTracer(s.base, s.host.follow, func() bool { return s.phase == ready && !s.opening.Repeats() })
 }
 
 func newEvents(s *Session) *events.Queue {
@@ -276,10 +359,18 @@ func newLedger(s *Session) *ledger.Ledger {
 				}
 			})
 		},
-		Put:        s.base.Box.Put,
-		Hurry:      func() { h.editor.Hurry(s) },
-		Lacks:      s.tellLacks,
-		Changed:    s.tellChanges,
+		Put:   s.base.Box.Put,
+		Hurry: s.view.Hurry,
+		Lacks: func(now ledger.Lack) {
+			s.base.Box.Put(func() {
+				s.lacks = now
+				s.view.Changed()
+			})
+		},
+		Changed: func(changed []review.File, gone []int, changes []ledger.Event) {
+			update := reviewui.NewUpdate(changed, gone)
+			s.base.Box.Put(func() { s.recordChanged(update, changes) })
+		},
 		Background: h.background,
 		Over:       h.over,
 		Log:        h.log,

@@ -132,7 +132,7 @@ local places = {
     'review_previous',
     'diff_next_file',
     'diff_previous_file',
-    { 'diff', 'show the file beside what you have accepted' },
+    { 'diff', 'show the file beside the text you accepted' },
     { 'open_all', 'open all files' },
     { 'close_all', 'close all files' },
     'review_open',

@@ -27,7 +27,7 @@ while [ $SECONDS -lt $end ]; do
     echo "fuzz: kills, seed $seed"
     go test -count=1 -run '^TestKilledWhileWriting$' ./buffers -args -rounds 300 -seed "$seed"
     go test -count=1 -run '^TestCrashes$' ./test/scenario/files -args -crashes 3 -seed "$seed"
-    go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario/review/whose -args -whose 100 -without '' -seed "$seed"
+    go test -count=1 -timeout 30m -run '^TestWhose$' ./test/scenario/review/whose -args -whose 100 -seed "$seed"
     go test -count=1 -run '^TestRandomHistories$' ./host/review -args -rounds 5000 -seed "$seed"
     go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
     go test -count=1 -run '^TestRandomUpdatesOfV2$' ./acp/session -args -rounds 5000 -seed "$seed"

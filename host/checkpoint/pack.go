@@ -28,7 +28,13 @@ const (
 )
 
 // pack is a file with many contents.
-type pack struct{ path string }
+type pack struct {
+	path    string
+	touched time.Time // guarded by packs.mu: when it was last made as new here
+}
+
+// touchedFor is how long a pack that was made as new is not touched again: of its contents thousands are put at once.
+const touchedFor = time.Second
 
 // place is where contents are in a pack.
 type place struct {
@@ -79,7 +85,7 @@ func (p *packs) add(path string, list []packed) {
 	if p.known == nil {
 		p.known, p.places = map[string]*pack{}, map[Sum]place{}
 	}
-	in := &pack{path}
+	in := &pack{path: path}
 	p.known[path] = in
 	for _, c := range list {
 		p.places[c.sum] = place{in, c.at, c.size}
@@ -112,11 +118,23 @@ func (p *packs) touch(sum Sum, now time.Time) bool {
 		if !ok {
 			return false
 		}
+		if p.isNew(at.in, now) {
+			return true
+		}
 		if os.Chtimes(at.in.path, now, now) == nil {
+			p.mu.Lock()
+			at.in.touched = now
+			p.mu.Unlock()
 			return true
 		}
 		p.gone(at.in)
 	}
+}
+
+func (p *packs) isNew(in *pack, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return now.Sub(in.touched) < touchedFor
 }
 
 // content reads contents, or gives an error that is fs.ErrNotExist.

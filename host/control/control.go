@@ -21,6 +21,7 @@ var ErrGivenUp = errors.New("it was cancelled")
 // Requests are those of one session that have no answer yet. They belong to the session's goroutine.
 type Requests struct {
 	base feature.Base
+	blot func(text string) string // blots out secrets
 	open []*request
 }
 
@@ -32,8 +33,10 @@ type request struct {
 	slow    *time.Timer
 }
 
-// New makes the requests of a session; there are none.
-func New(base feature.Base) *Requests { return &Requests{base: base} }
+// New makes the requests of a session; there are none. blot blots secrets out of what the agent says.
+func New(base feature.Base, blot func(text string) string) *Requests {
+	return &Requests{base: base, blot: blot}
+}
 
 // Ask sends a request. The function that send gets for the answer is to be called once, on any goroutine; it returns
 // false when nobody waits any more. then is called on the session's goroutine, perhaps after the session has left the

@@ -21,7 +21,7 @@ func TestSlowAnswersAreTold(t *testing.T) {
 			synctest.Wait()
 		}
 		told := ""
-		r := New(feature.Base{Title: "Puppet", Box: box, Remark: func(_, text string) { told += text }})
+		r := New(feature.Base{Title: "Puppet", Box: box, Remark: func(_, text string) { told += text }}, nil)
 		var answers []func(string, error) bool
 		var got []string
 		cancelled := 0

@@ -50,7 +50,7 @@ func listed[T any](c *call, all []T, path func(T) string) (may func(path string)
 	for i, one := range all {
 		paths[i] = path(one)
 	}
-	private := c.Private(paths)
+	private := c.Private(paths, nil)
 	return func(path string) bool { return !private[path] }
 }
 
@@ -86,11 +86,15 @@ func (c *call) files(files []rpc.EditorFile) string {
 
 func (c *call) places(m rpc.EditorToolDone) string {
 	var lines []string
+	found, n := c.located(m.Located, m.Counted)
 	may := listed(c, m.Places, pathOf)
 	for _, p := range m.Places {
-		if !may(p.Path) {
-			continue
+		if may(p.Path) {
+			found = append(found, p)
+			n++
 		}
+	}
+	for _, p := range found {
 		line := fmt.Sprintf("%s:%d", c.Short(p.Path), p.Line)
 		if p.Column > 0 {
 			line += fmt.Sprintf(":%d", p.Column)
@@ -109,13 +113,6 @@ func (c *call) places(m rpc.EditorToolDone) string {
 			line += ": " + about
 		}
 		lines = append(lines, line)
-	}
-	n := len(lines)
-	may = listed(c, m.Rest, func(r rpc.EditorPlaces) string { return r.Path })
-	for _, rest := range m.Rest {
-		if may(rest.Path) {
-			n += rest.Count
-		}
 	}
 	return partly(counted(n, "place", "places", lines), m.Partial)
 }

@@ -24,7 +24,7 @@ type Caller struct {
 
 	Read    func(session.ReadTextFile)                                              // as the agent's client reads
 	Allow   func(ctx context.Context, path string, done func(real string, e error)) // asks, where reading the file is not free
-	Private func(files []string) map[string]bool                                    // which of them may stand in no list
+	Private func(listed, counted []string) map[string]bool                          // which files may stand in no list, or not even be counted
 	Show    func(path string, line int) bool                                        // in the window that follows; false for none
 	Locate  func(callID string, at []session.Location)                              // says where a tool call works
 	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
@@ -79,15 +79,6 @@ type arguments struct {
 	Name     string `json:"name"`
 	Topic    string `json:"topic"`
 }
-
-// beat is how often an agent hears that a call goes on: some give up a call of which they hear nothing for a minute.
-const beat = 15 * time.Second
-
-// limit is how long language servers may take for an answer, and maxWait for diagnostics.
-const (
-	limit   = 10 * time.Second
-	maxWait = 30 * time.Second
-)
 
 // call answers one call. An error is the text of a result, which models read; what goes wrong ends no connection.
 func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (result *mcp.CallToolResult) {
@@ -221,10 +212,10 @@ func (c *call) ask(ctx context.Context) (rpc.EditorToolDone, error) {
 	a := c.args
 	op := rpc.EditorTool{
 		Tool: c.tool.name, Line: a.Line, Symbol: a.Symbol, Column: a.Column, Query: a.Query, Severity: a.Severity,
-		Action: a.ID, NewName: a.NewName, LimitMS: int(limit.Milliseconds()),
+		Action: a.ID, NewName: a.NewName, LimitMS: int(languageServerTimeout.Milliseconds()),
 	}
 	if a.WaitMS != nil {
-		wait := min(max(*a.WaitMS, 0), int(maxWait.Milliseconds()))
+		wait := min(max(*a.WaitMS, 0), int(diagnosticsTimeout.Milliseconds()))
 		op.WaitMS = &wait
 	}
 	if a.Topic != "" {
@@ -423,13 +414,23 @@ func runTask(ctx context.Context, c *call) (string, error) {
 }
 
 func userTool(ctx context.Context, c *call) (string, error) {
-	q := Question{Context: ctx, Title: Name + ": " + c.tool.name, Tool: c.tool.name, Arguments: c.raw}
-	if _, err := wait(ctx, func(done func(bool, error)) { c.Ask(q, func(err error) { done(err == nil, err) }) }); err != nil {
-		return "", err
-	}
 	raw := string(c.raw)
 	if raw == "" {
 		raw = "{}"
+	}
+	if c.tool.fits != nil {
+		var given any
+		err := json.Unmarshal([]byte(raw), &given)
+		if err == nil {
+			err = c.tool.fits(given)
+		}
+		if err != nil {
+			return "", fmt.Errorf("the arguments are not as the schema says: %w", err)
+		}
+	}
+	q := Question{Context: ctx, Title: Name + ": " + c.tool.name, Tool: c.tool.name, Arguments: c.raw}
+	if _, err := wait(ctx, func(done func(bool, error)) { c.Ask(q, func(err error) { done(err == nil, err) }) }); err != nil {
+		return "", err
 	}
 	m, err := c.server.askLua(ctx, rpc.EditorTool{Tool: c.tool.name, Own: raw})
 	return m.Text, err

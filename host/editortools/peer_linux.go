@@ -1,24 +1,12 @@
 package editortools
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peer is the user whose program is at the other end of a connection.
-func peer(conn *net.UnixConn) (uid int, err error) {
-	raw, err := conn.SyscallConn()
+// userAt is the user at the other end of a socket.
+func userAt(socket int) (uid int, err error) {
+	cred, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, err
-	}
-	var cred *unix.Ucred
-	var failed error
-	if err := raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return 0, err
-	}
-	if failed != nil {
-		return 0, failed
 	}
 	return int(cred.Uid), nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -26,7 +27,8 @@ type tool struct {
 	name, about string
 	effect      effect
 	params      []param
-	servers     bool // the language servers answer
+	servers     bool                      // the language servers answer
+	fits        func(arguments any) error // of a tool of the user's that says what it takes; nil where anything does
 	run         func(ctx context.Context, c *call) (string, error)
 }
 
@@ -156,12 +158,13 @@ func (g *Grant) newMCP() *mcp.Server {
 	}
 	for _, u := range g.offer.Own {
 		t := tool{name: u.Name, about: u.Description, effect: writes, run: userTool}
-		schema := json.RawMessage(u.Schema)
-		var object map[string]any
-		if json.Unmarshal(schema, &object) != nil || object["type"] != "object" {
-			schema = t.schema()
+		raw, schema := json.RawMessage(u.Schema), &jsonschema.Schema{}
+		if json.Unmarshal(raw, schema) != nil || schema.Type != "object" {
+			raw = t.schema()
+		} else if resolved, err := schema.Resolve(nil); err == nil {
+			t.fits = resolved.Validate
 		}
-		g.addTool(s, t, schema)
+		g.addTool(s, t, raw)
 	}
 	return s
 }

@@ -64,14 +64,14 @@ func (f *Files) Learn(path string, settle bool) {
 	f.look(path, settle, func(seen buffers.Seen) { f.Note(seen.Path, fingerprintOf(seen)) })
 }
 
-// LearnText notes that the agent knows a file, of which the user has this text now. Any goroutine.
-func (f *Files) LearnText(path, text string) {
+// LearnText notes that the agent knows a file, by its real path, of which the user has this text now. Any goroutine.
+func (f *Files) LearnText(real, text string) {
 	// On the disk no text is more than four times as long, so this is what [fingerprintOf] makes of it.
-	if real, err := buffers.RealPath(path); err == nil && text != "" && len(text) <= maxText/4 {
+	if text != "" && len(text) <= maxText/4 {
 		f.base.Box.Put(func() { f.Note(real, Fingerprint(text)) })
 		return
 	}
-	f.Learn(path, false)
+	f.Learn(real, false)
 }
 
 // LearnFrom notes what a call that has ended tells the agent of files.

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,5 +93,28 @@ func TestLongLinesAreBroken(t *testing.T) {
 		if len(l) > pageWidth || strings.Contains(l, "�") {
 			t.Errorf("a line is %q", l)
 		}
+	}
+}
+
+// A call whose title says no more than its kind has that once.
+func TestCallsWithoutATitle(t *testing.T) {
+	conv := session.NewConversation(time.Now)
+	for i, title := range []string{"", "execute", "make"} {
+		conv.Apply(session.ToolCallPatch{
+			ID: string(rune('a' + i)), Kind: acp.Set(session.KindExecute), Title: acp.Set(title), Status: acp.Set(session.StatusCompleted),
+		})
+	}
+	text := NewStory(About{}, conv, nil).Markdown().Text()
+	var calls []string
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "**execute**") {
+			calls = append(calls, strings.TrimRight(line, " \n"))
+		}
+	}
+	if want := []string{"✓ **execute**", "✓ **execute**", "✓ **execute** make"}; !slices.Equal(calls, want) {
+		t.Errorf("the calls are %q", calls)
+	}
+	if strings.Contains(text, "** \n") {
+		t.Error("a line ends with a space")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -60,7 +61,7 @@ func (rs *Requests) readFile(f *fileRequest, real string, r session.ReadTextFile
 	rs.base.Files.Read(f.ctx, buffers.Read{
 		Path: f.path, Real: real, Line: r.Line, Limit: r.Limit,
 		Whole: func(text string) {
-			rs.config.Known.LearnText(f.path, text)
+			rs.config.Known.LearnText(real, text)
 			learnt = true
 		},
 	}, func(text string, err error) {
@@ -85,7 +86,7 @@ func (rs *Requests) Write(r session.WriteTextFile) {
 		Fail: func(err error) {
 			err = &buffers.Error{Verb: "write", Path: path, Err: err}
 			r.Reply(err)
-			rs.base.Box.Put(func() { rs.config.Wrote(path, buffers.Written{}, err) })
+			rs.base.Box.Put(func() { rs.wrote(path, buffers.Written{}, err) })
 		},
 	})
 }
@@ -100,14 +101,19 @@ func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFi
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	write := buffers.Write{Path: f.path, Real: real, Text: *f.text, Waiting: func() { reply(nil) }}
 	rs.base.Files.Write(f.ctx, write, func(w buffers.Written, err error) {
+		reviewed := err == nil && w.Changed && f.reviewed.made(w)
 		if err == nil && w.Changed {
-			rs.config.Took(w, "fs", f.reviewed.made(w))
+			rs.config.Took(w, "fs", reviewed)
 		}
 		if err == nil {
 			rs.config.Known.LearnText(w.Path, *w.After)
 		}
-		reply(err)
-		rs.base.Box.Put(func() { rs.config.Wrote(f.path, w, err) })
+		if reviewed {
+			rs.config.Noted(func() { reply(nil) }) // a kill from then on finds it accepted
+		} else {
+			reply(err)
+		}
+		rs.base.Box.Put(func() { rs.wrote(f.path, w, err) })
 		if err == nil {
 			rs.config.Edits(f.path, w)
 		}
@@ -218,4 +224,20 @@ func fileOptions(d policy.Access) []session.PermissionOption {
 		return []session.PermissionOption{all[0], all[2]}
 	}
 	return all
+}
+
+// wrote tells the user what has come of a write. It is called on the session's goroutine.
+func (rs *Requests) wrote(path string, w buffers.Written, err error) {
+	switch {
+	case errors.Is(err, ErrNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
+	case err != nil:
+		failed := &buffers.Error{Err: err}
+		errors.As(err, &failed)
+		rs.config.Alert("error",
+			fmt.Sprintf("%s could not write %s: %v.", rs.base.Title, styled.VisibleText(rs.base.Short(path)), failed.Err),
+			fmt.Sprintf("%s could not write %s: %v", rs.base.Title, filepath.Base(path), failed.Err))
+	case w.Note != "":
+		rs.config.Alert("warning", w.Note, w.Brief)
+	}
+	rs.base.Changed()
 }

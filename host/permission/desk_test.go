@@ -39,6 +39,7 @@ type desk struct {
 
 	policy          atomic.Pointer[policy.Policy]
 	before          atomic.Bool   // writes wait for the user
+	saves           chan struct{} // if set, what a write has made is saved when it is closed
 	silent          chan struct{} // if set, Neovim answers nothing about buffers before it is closed
 	ready, stopping bool
 
@@ -117,8 +118,13 @@ func newDesk(t *testing.T) *desk {
 		},
 		Asks:  func() {},
 		Reads: func(session.ReadTextFile) {},
-		Took:  func(w buffers.Written, _ string, reviewed bool) { d.told(func() { d.reviewed[w.Path] = reviewed }) },
-		Wrote: func(string, buffers.Written, error) {},
+		Noted: func(then func()) {
+			if d.saves != nil {
+				<-d.saves
+			}
+			then()
+		},
+		Took: func(w buffers.Written, _ string, reviewed bool) { d.told(func() { d.reviewed[w.Path] = reviewed }) },
 		Edits: func(path string, _ buffers.Written) {
 			d.told(func() { d.followed = append(d.followed, filepath.Base(path)) })
 		},

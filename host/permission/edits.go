@@ -280,7 +280,7 @@ func (rs *Requests) makeEdit(ctx context.Context, e edited, reviewed bool) error
 		rs.config.Known.LearnText(w.Path, *w.After)
 		rs.config.Edits(e.Path, w)
 	}
-	rs.base.Box.Put(func() { rs.config.Wrote(e.Path, w, err) })
+	rs.base.Box.Put(func() { rs.wrote(e.Path, w, err) })
 	return err
 }
 

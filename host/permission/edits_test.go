@@ -391,7 +391,7 @@ func TestListedFiles(t *testing.T) {
 		}
 		for name, want := range map[string]bool{"a.txt": true, "new": true, ".env": false, "loop": false} {
 			path := filepath.Join(d.dir, name)
-			if got := !d.Private([]string{path})[path]; got != want {
+			if got := !d.Private([]string{path}, nil)[path]; got != want {
 				t.Errorf("%s is listed: %v", name, got)
 			}
 		}

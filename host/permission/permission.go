@@ -41,14 +41,14 @@ type Config struct {
 	Ours       func(*session.ToolCall) bool       // a call is of a tool that asks by itself; nil for none
 	Alert      func(severity, text, brief string) // says something in the chat, and where no chat is seen in few words
 
-	// What comes of reads and writes. Any goroutine may call these, but for Wrote.
+	// What comes of reads and writes. Any goroutine may call these.
 
 	Asks  func()                                            // the agent wants to read a file
 	Reads func(session.ReadTextFile)                        // it may
 	Took  func(w buffers.Written, by string, reviewed bool) // a write has changed a file; reviewed: as the user was shown
 	Moved func(gone, made buffers.Written)                  // a file was moved
+	Noted func(then func())                                 // calls then, from any goroutine, when what it took or moved is saved
 	Edits func(path string, w buffers.Written)              // a write is made
-	Wrote func(path string, w buffers.Written, err error)   // it is made, or not, and answered
 }
 
 // Requests are the permission requests of a session: those of its agent, and the client's own about files that the agent

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -184,11 +185,11 @@ func TestWhatARequestIsAbout(t *testing.T) {
 				}
 
 				// What the agent tells of the call later is not what was asked.
-				later := session.ToolCallPatch{ID: "c", Content: acp.Set(diff(&text)), Locations: acp.Set([]session.Location{{Path: "/later"}})}
+				later := session.ToolCallPatch{ID: "c", Content: acp.Set(diff(&text)), Locations: acp.Set([]session.Location{{Path: "/later"}}), RawInput: acp.Set(json.RawMessage(`{"command":"make later"}`))}
 				s.apply(later)
 				s.Observe(later)
-				if !reflect.DeepEqual(p.call.Content, c.content) || p.call.Locations[0].Path != c.place {
-					t.Errorf("later it is about %v at %v", p.call.Content, p.call.Locations)
+				if !reflect.DeepEqual(p.call.Content, c.content) || p.call.Locations[0].Path != c.place || bytes.Contains(p.call.RawInput, []byte("later")) {
+					t.Errorf("later it is about %v at %v, with %s", p.call.Content, p.call.Locations, p.call.RawInput)
 				}
 				s.WithdrawAll("cancel")
 			})

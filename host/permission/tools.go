@@ -92,11 +92,12 @@ func (rs *Requests) answerTool(p *request, what string, done func(error)) func(o
 	}
 }
 
-// Private says which of files may stand in no list that the agent gets. It reads the disk; any goroutine.
-func (rs *Requests) Private(files []string) map[string]bool {
+// Private says which files may stand in no list that the agent gets, or not be counted in it. It reads the disk; any
+// goroutine.
+func (rs *Requests) Private(listed, counted []string) map[string]bool {
 	return rs.config.Policy().Private(policy.Request{
 		Agent: rs.base.Agent, Cwd: rs.base.Cwd, Roots: rs.base.Roots, Session: rs.base.Session, Call: session.ToolCall{Kind: session.KindRead},
-	}, files)
+	}, listed, counted)
 }
 
 // letOurs answers the agent's question about a tool of the editor's, which asks the user by itself where that is needed.

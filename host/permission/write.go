@@ -480,7 +480,7 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 			rs.config.Took(w, "fs", own.shown.made(w))
 		}
 		rs.base.Box.Put(func() {
-			rs.config.Wrote(f.path, w, err)
+			rs.wrote(f.path, w, err)
 			if err == nil {
 				rs.base.Remark("info", own.said)
 			}
@@ -489,7 +489,7 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 			reply(err)
 			return
 		}
-		reply(&buffers.Error{Verb: "write", Path: f.path, Err: own.told})
+		rs.config.Noted(func() { reply(&buffers.Error{Verb: "write", Path: f.path, Err: own.told}) })
 	})
 }
 

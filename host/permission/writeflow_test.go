@@ -473,3 +473,20 @@ func TestPendingWriteOfAClosedSession(t *testing.T) {
 		d.has("a.txt", nine)
 	})
 }
+
+// The agent hears that a write which the user has accepted is made when it is saved that they have; of others at once.
+func TestAcceptedWritesAreSavedBeforeTheyAreAnswered(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.saves = make(chan struct{})
+		got := d.store("a.txt", strings.Replace(nine, "2", "two", 1))
+		d.answer(writeIt)
+		d.has("a.txt", strings.Replace(nine, "2", "two", 1))
+		d.waits(got)
+		close(d.saves)
+		d.settle()
+		d.is(got, "")
+		d.saves = make(chan struct{})
+		d.before.Store(false)
+		d.is(d.store("a.txt", nine), "")
+	})
+}

@@ -1,10 +1,10 @@
 package policy
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -43,24 +43,35 @@ func (p *Policy) Access(req Request) Access {
 }
 
 // Private says of many files at once which of them are private, by any of their names. It reads the disk, but each folder
-// once; p may be nil.
-func (p *Policy) Private(req Request, files []string) map[string]bool {
+// once; p may be nil. Of files that are only counted their names decide: a look at each of hundreds takes long, and their
+// number tells nothing of what they hold.
+func (p *Policy) Private(req Request, files, counted []string) map[string]bool {
 	private := map[string]bool{}
 	if p == nil {
 		return private
 	}
 	r := req.onDisk()
 	roots := resolved(r, append([]string{req.Cwd}, req.Roots...))
+	fits := p.rules.FitsPrivate(r)
 	for _, file := range files {
 		if _, known := private[file]; known {
 			continue
 		}
 		real := filepath.Join(r.Resolve(filepath.Dir(file)), filepath.Base(file))
-		if info, err := os.Lstat(real); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		var stat unix.Stat_t
+		err := unix.Lstat(real, &stat)
+		if err == nil && stat.Mode&unix.S_IFMT == unix.S_IFLNK {
 			real = r.Resolve(file)
+			err = unix.Stat(real, &stat)
 		}
-		r.Paths = []rules.Path{{Given: file, Real: real}}
-		private[file] = real == "" || p.rules.IsPrivate(r) || p.links.private(real, p.rules, r, roots) != ""
+		private[file] = real == "" || fits(real) || real != file && fits(file) ||
+			err == nil && p.links.privateAt(real, stat, p.rules, r, roots) != ""
+	}
+	for _, file := range counted {
+		if _, known := private[file]; !known {
+			real := filepath.Join(r.Resolve(filepath.Dir(file)), filepath.Base(file))
+			private[file] = fits(real) || real != file && fits(file)
+		}
 	}
 	return private
 }

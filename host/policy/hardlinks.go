@@ -13,13 +13,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-const (
-	// maxLook is how long private files are looked for, before any file with several names counts as one.
-	maxLook = 5 * time.Second
-	// linkSlack is how much older than a look a file must be for the look to have seen all of its names, as clocks are
-	// coarse. A look that was cut short holds so long at least.
-	linkSlack = time.Second
-)
+// maxLook is how long private files are looked for, before any file with several names counts as one.
+var maxLook = 5 * time.Second // shorter in tests
+
+// linkSlack is how much older than a look a file must be for the look to have seen all of its names, as clocks are
+// coarse. A look that was cut short holds so long at least.
+const linkSlack = time.Second
 
 // hardLinks finds the private file that a file is under another name: names that share a device and an inode are one
 // file. It looks through the disk only for a file with several names. The zero value is ready; any goroutine may use it.
@@ -41,7 +40,15 @@ type inode struct{ dev, ino uint64 }
 // folders, and those that the globs name. It reads the disk.
 func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders []string) string {
 	var stat unix.Stat_t
-	if len(l.Private) == 0 || unix.Stat(file, &stat) != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink < 2 {
+	if len(l.Private) == 0 || unix.Stat(file, &stat) != nil {
+		return ""
+	}
+	return h.privateAt(file, stat, l, r, folders)
+}
+
+// privateAt is private for a file that was looked at.
+func (h *hardLinks) privateAt(file string, stat unix.Stat_t, l rules.List, r rules.Request, folders []string) string {
+	if len(l.Private) == 0 || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink < 2 {
 		return ""
 	}
 	folders = append(slices.Clip(folders), l.PrivateFolders(r)...)

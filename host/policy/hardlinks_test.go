@@ -117,3 +117,44 @@ func write(t *testing.T, dir, name, text string) string {
 	}
 	return path
 }
+
+// A look that takes too long holds for a while, so that not each file has the disk looked through again.
+func TestALookThatTakesTooLong(t *testing.T) {
+	defer func(was time.Duration) { maxLook = was }(maxLook)
+	maxLook = -1
+	dir, err := buffers.RealPath(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := write(t, dir, "two", "")
+	if err := os.Link(two, dir+"/two-too"); err != nil {
+		t.Fatal(err)
+	}
+	p := &Policy{rules: rules.List{Private: []string{"**/.env"}}}
+	at := func() Access {
+		return p.Access(Request{Cwd: dir, Call: session.ToolCall{Kind: session.KindRead}, File: rules.Path{Given: two, Real: two}, Roots: []string{dir}})
+	}
+	look := func() (only *privateLook) {
+		if !at().Private {
+			t.Error("it cannot be told whether the file is private, and it is not taken for that")
+		}
+		for _, only = range p.links.looks {
+		}
+		return only
+	}
+	first := look()
+	if again := look(); again != first {
+		t.Error("the disk is looked through again at once")
+	}
+	first.began = first.began.Add(-linkSlack)
+	if again := look(); again == first {
+		t.Error("the disk is never looked through again")
+	}
+	maxLook = time.Minute
+	for _, old := range p.links.looks {
+		old.began = old.began.Add(-2 * time.Minute)
+	}
+	if at().Private {
+		t.Error("a look that has seen all of the disk has found a private name")
+	}
+}

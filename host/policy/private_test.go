@@ -36,7 +36,7 @@ func TestPrivateOfMany(t *testing.T) {
 	p := &Policy{rules: rules.List{Private: []string{"**/.env", dir + "/keys/**"}}}
 	req := Request{Cwd: proj, Roots: []string{proj}, Call: session.ToolCall{Kind: session.KindRead}}
 	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env}
-	got, want := p.Private(req, files), 0
+	got, want := p.Private(req, files, nil), 0
 	for _, file := range files {
 		alone := req
 		real, err := buffers.RealPath(file)
@@ -52,7 +52,14 @@ func TestPrivateOfMany(t *testing.T) {
 	if want != 7 {
 		t.Errorf("%d are private", want)
 	}
-	if got := (*Policy)(nil).Private(req, files); len(got) != 0 {
+	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none"}
+	got = p.Private(req, nil, counted)
+	for i, private := range []bool{false, true, true, true, false} {
+		if got[counted[i]] != private {
+			t.Errorf("%s, which is counted: %v", counted[i], got[counted[i]])
+		}
+	}
+	if got := (*Policy)(nil).Private(req, files, nil); len(got) != 0 {
 		t.Errorf("without a policy: %v", got)
 	}
 }

@@ -223,7 +223,7 @@ func (p *Prompts) goOn() {
 // keptFromDead says what becomes of a prompt that was sent before Neovim knew of the agent's death.
 func (p *Prompts) keptFromDead() {
 	if why, dead := p.config.Dead(); dead {
-		p.config.Editor.Notify("warning", why+" Your prompt is kept.")
+		p.config.Editor.Notify("warning", why+" Your prompt is kept")
 	}
 }
 

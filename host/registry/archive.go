@@ -57,7 +57,7 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 	}
 	if b.SHA256 != "" && !strings.EqualFold(sum, b.SHA256) {
 		return "", "", &failure.Failure{
-			Sentence: fmt.Sprintf("What %s sent for %s does not have the checksum that the registry names, so it is not used.", from.Host, e.Name),
+			Sentence: fmt.Sprintf("The archive that %s sent for %s does not have the checksum that the registry names, so it is not used.", from.Host, e.Name),
 			Advice:   "Refresh the index (r in :Acp agents) and try again; else tell " + e.Page() + ".",
 		}
 	}

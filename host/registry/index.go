@@ -212,9 +212,9 @@ func unreachable(host string, err error) error {
 	var refused *net.OpError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%s is not found: is there a network?", host)
+		return fmt.Errorf("%s is not found, so there may be no network", host)
 	case errors.As(err, &refused) && refused.Op == "dial":
-		return fmt.Errorf("%s cannot be reached (%w): is there a network?", host, refused.Err)
+		return fmt.Errorf("%s cannot be reached (%w), so there may be no network", host, refused.Err)
 	case errors.As(err, &failed):
 		return failed.Err // whoever asked says for what
 	}

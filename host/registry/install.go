@@ -64,7 +64,7 @@ func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 	agent, err := r.install(ctx, entry, w)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return agent, &failure.Failure{Sentence: "Installing " + entry.Name + " was cancelled.", Advice: "What was there before is unchanged."}
+		return agent, &failure.Failure{Sentence: "Installing " + entry.Name + " was cancelled.", Advice: "Nothing has changed."}
 	case errors.Is(err, syscall.ENOSPC):
 		return agent, &failure.Failure{Sentence: "The disk is full: " + entry.Name + " is not installed.", Advice: "Make room in " + r.config.Folder + ", then try again."}
 	}
@@ -261,11 +261,11 @@ func (r *Registry) try(ctx context.Context, agent Installed) (said string, err e
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case patience.Err() != nil:
-		err = fmt.Errorf("it did not answer within %v, which a busy machine may be the reason of", handshakePatience)
+		err = fmt.Errorf("it did not answer within %v, perhaps because the machine is busy", handshakePatience)
 	}
 	return "", &failure.Failure{
 		Sentence: fmt.Sprintf("%s %s does not start, so it is not used: %s.", agent.Title, agent.Version, strings.TrimRight(err.Error(), ".")),
-		Advice:   "What was installed before is unchanged.",
+		Advice:   "Nothing else has changed.",
 	}
 }
 

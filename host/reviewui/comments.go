@@ -223,7 +223,7 @@ func (c *Comments) newRefusals() int {
 	return n
 }
 
-var errNoLine = errors.New("there is no line of a file here to comment on")
+var errNoLine = errors.New("no line of a file here to comment on")
 
 // draftAt is what a comment on rows of the page would be about, or the comment that is there.
 func (t *Tab) draftAt(m rpc.CommentAt) (c comment, err error) {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -15,6 +16,10 @@ const (
 	changesAtOnce = 500
 	bytesAtOnce   = 64 << 10
 )
+
+// marksPause is how long a buffer that was told its marks is not told the next ones, so that many writes in a row do
+// not draw each time. Nobody who waits for them, and no look at what the user has typed, waits for it.
+const marksPause = 50 * time.Millisecond
 
 // MarksConfig is what [Marks] needs of the host.
 type MarksConfig struct {
@@ -45,6 +50,8 @@ type markedBuffer struct {
 	again   bool // something has changed since
 	look    bool // and the user has changed the buffer
 	settled []func()
+	rested  time.Time         // when the pause since it was told ends
+	pausing bool              // what has changed waits for that
 	ids     map[markKey][]int // of the marks that Lua has, by what they look like, in the order of the text
 }
 
@@ -112,12 +119,15 @@ func (k *Marks) Settled(path string, f func()) {
 	list := k.of(path)
 	k.mu.Lock()
 	for _, b := range list {
-		if b.stage != markIdle {
+		if b.stage != markIdle || b.again {
 			left.Add(1)
 			b.settled = append(b.settled, told)
 		}
 	}
 	k.mu.Unlock()
+	for _, b := range list {
+		k.proceed(b) // without a pause
+	}
 	told()
 }
 
@@ -157,6 +167,15 @@ func (k *Marks) proceed(b *markedBuffer) {
 		}
 		return
 	}
+	if wait := time.Until(b.rested); wait > 0 && !b.look && len(b.settled) == 0 {
+		begins := !b.pausing
+		b.pausing = true
+		k.mu.Unlock()
+		if begins {
+			k.config.Background(func() { k.resume(b, wait) })
+		}
+		return
+	}
 	look := b.look
 	b.stage, b.again, b.look = markAsking, false, false
 	b.attempt++
@@ -173,6 +192,15 @@ func (k *Marks) proceed(b *markedBuffer) {
 		k.mu.Unlock()
 		k.send(b, pieces)
 	})
+}
+
+// resume goes on after a pause.
+func (k *Marks) resume(b *markedBuffer, wait time.Duration) {
+	time.Sleep(wait)
+	k.mu.Lock()
+	b.pausing = false
+	k.mu.Unlock()
+	k.proceed(b)
 }
 
 // ask gets the marks of a file from the records; done runs in the background.
@@ -243,7 +271,7 @@ func (k *Marks) send(b *markedBuffer, pieces []rpc.Marks) {
 			k.config.Log.Error("mark changes", "err", err)
 		}
 		k.mu.Lock()
-		b.stage = markIdle
+		b.stage, b.rested = markIdle, time.Now().Add(marksPause)
 		if wanted, _ := wanted.(bool); !wanted {
 			b.again = false
 			if k.buffers[b.buf] == b {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -176,6 +177,48 @@ func TestMarksAreToldOneStateAfterTheOther(t *testing.T) {
 		if got := strings.Join(settled, "; "); got != "at once after ; later after 1:1 done 2:2 [2] done" {
 			t.Errorf("settled was %s", got)
 		}
+	})
+}
+
+// What changes many times in a row is told once, after a pause; but whoever waits for it, and the user who types, waits
+// for no pause.
+func TestMarksThatChangeInARowAreToldOnce(t *testing.T) {
+	withMarkedNvim(t, func(n *markedNvim) {
+		var told atomic.Int32
+		n.before = func(rpc.Marks) { told.Add(1) }
+		change := func(i int) {
+			n.changes("a\n", fmt.Sprint(i, "\n"))
+			n.Changed("/f")
+			synctest.Wait()
+		}
+		n.Show(showF)
+		n.hears("at first", "done")
+		for i := range 20 {
+			change(i)
+			time.Sleep(time.Millisecond)
+		}
+		if told.Load() != 2 {
+			t.Errorf("Lua was told %d times, not at first and of the first change", told.Load())
+		}
+		n.hears("of twenty changes", "1:1 [1] done 2:1 [2] done")
+
+		change(20)
+		change(21)
+		settled := false
+		n.Settled("/f", func() { settled = true })
+		synctest.Wait()
+		if !settled || told.Load() != 5 {
+			t.Errorf("who waits for the marks waits for a pause: settled %v, told %d times", settled, told.Load())
+		}
+		change(22)
+		look := showF
+		look.Look = true
+		n.Show(look)
+		synctest.Wait()
+		if told.Load() != 6 {
+			t.Errorf("the user's typing waits for a pause: told %d times", told.Load())
+		}
+		n.hears("in the end", "3:1 [3] done 4:1 [4] done 5:1 [5] done")
 	})
 }
 

@@ -194,12 +194,12 @@ func (t *Tab) Beside(m rpc.ReviewBeside) {
 		return
 	}
 	if f.Accepted.Opaque || f.Present.Opaque {
-		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is not text, or is too large to be compared")
+		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is not text, or is too large to compare")
 		return
 	}
 	accepted, present := diff.TextLines(f.Accepted.Text), diff.TextLines(f.Present.Text)
 	if t.config.TooLarge(max(len(accepted), len(present)), len(f.Hunks)) {
-		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is too large to be shown side by side")
+		t.config.Editor.Answer(callback, nil, t.config.Short(f.Path)+" is too large to show side by side")
 		return
 	}
 	t.config.Editor.Answer(callback, rpc.BesideFile{

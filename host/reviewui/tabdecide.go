@@ -46,7 +46,7 @@ func (t *Tab) Decide(m rpc.ReviewDecide) {
 		hunk := selected{Change: f.Changes()[r.Change], whole: true}
 		t.make(map[string]ledger.Decision{f.Path: {Do: do, Path: f.Path, Which: selecting([]selected{hunk})}})
 	default:
-		t.config.Editor.Notify("info", "there is nothing to decide on this line")
+		t.config.Editor.Notify("info", "nothing to decide on this line")
 	}
 }
 
@@ -95,7 +95,7 @@ func (t *Tab) decideLines(do review.Decision, first, last int) {
 		all[f.Path] = ledger.Decision{Do: do, Path: f.Path, Which: selecting(list)}
 	}
 	if len(all) == 0 {
-		t.config.Editor.Notify("info", "there is nothing to decide on these lines")
+		t.config.Editor.Notify("info", "nothing to decide on these lines")
 		return
 	}
 	t.make(all)
@@ -144,7 +144,7 @@ func (t *Tab) Undo() {
 func (t *Tab) undoLast() {
 	n := len(t.decisions)
 	if n == 0 {
-		t.config.Editor.Notify("info", "there is no decision to undo")
+		t.config.Editor.Notify("info", "no decision to undo")
 		return
 	}
 	last := t.decisions[n-1]

@@ -892,7 +892,8 @@ type (
 		ID          int                `msgpack:"id"`
 		Err         string             `msgpack:"err"` // for the agent, a sentence
 		Places      []EditorPlace      `msgpack:"places"`
-		Rest        []EditorPlaces     `msgpack:"rest"` // places than those
+		Located     []EditorLocated    `msgpack:"located"` // other places, as servers tell them
+		Counted     EditorCounted      `msgpack:"counted"` // places than those
 		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
 		More        int                `msgpack:"more"` // diagnostics than those
 		Text        string             `msgpack:"text"`
@@ -915,10 +916,19 @@ type (
 		Container string `msgpack:"container"`
 		Depth     int    `msgpack:"depth"`
 	}
-	// EditorPlaces is how many places there are in a file.
-	EditorPlaces struct {
-		Path  string `msgpack:"path"`
-		Count int    `msgpack:"count"`
+	// EditorCounted is how many places there are in further files.
+	EditorCounted struct {
+		Paths  []string `msgpack:"paths"`
+		Counts []int    `msgpack:"counts"`
+	}
+	// EditorLocated are the places that a language server tells in a file.
+	EditorLocated struct {
+		Path     string   `msgpack:"path"`
+		Encoding string   `msgpack:"encoding"` // of the units: "utf-8", "utf-16" or "utf-32"
+		At       []int    `msgpack:"at"`       // line and unit of each place, from 0
+		Loaded   bool     `msgpack:"loaded"`   // a buffer has the file: the disk may have other text
+		Rows     []int    `msgpack:"rows"`     // where a buffer has the file, lines of the first places, from 0
+		Lines    []string `msgpack:"lines"`    // their texts
 	}
 	EditorDiagnostic struct {
 		Path     string `msgpack:"path"`

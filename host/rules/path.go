@@ -27,29 +27,29 @@ func matchesAny(globs []string, r Request, path string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { return matchesGlob(glob, r, path) })
 }
 
-// matchesGlob reports whether a glob, absolute, of the home directory or relative
-// to the session's folder, fits an absolute path. Its part before the first
-// wildcard is resolved, as the path is.
+// matchesGlob reports whether a glob fits an absolute path.
 func matchesGlob(glob string, r Request, file string) bool {
-	if file == "" {
-		return false
-	}
-	if rest, ok := strings.CutPrefix(glob, "~"); ok && (rest == "" || rest[0] == '/') {
-		return matchesBelow(r.Home, strings.TrimPrefix(rest, "/"), r, file)
-	}
-	if strings.HasPrefix(glob, "/") {
-		return matchesBelow("/", glob[1:], r, file)
-	}
-	return matchesBelow(r.Cwd, glob, r, file)
+	return file != "" && resolvedGlob(glob, r).matches(file)
 }
 
-// matchesPrivate is matchesGlob for files that are private wherever they are:
+// privateGlob is resolvedGlob for files that are private wherever they are:
 // a glob that begins with ** fits outside of the session's folder too.
-func matchesPrivate(glob string, r Request, file string) bool {
-	if strings.HasPrefix(glob, "**/") && file != "" {
-		return matchesBelow("/", glob, r, file)
+func privateGlob(glob string, r Request) globBelow {
+	if strings.HasPrefix(glob, "**/") {
+		return below("/", glob, r)
 	}
-	return matchesGlob(glob, r, file)
+	return resolvedGlob(glob, r)
+}
+
+// FitsPrivate gives what tells whether a path, absolute and without links, is private by its name.
+func (l List) FitsPrivate(r Request) func(file string) bool {
+	globs := make([]globBelow, len(l.Private))
+	for i, glob := range l.Private {
+		globs[i] = privateGlob(glob, r)
+	}
+	return func(file string) bool {
+		return slices.ContainsFunc(globs, func(g globBelow) bool { return g.matches(file) })
+	}
 }
 
 // PrivateFolders are the folders, or files, without links, that globs of private files name: those below which
@@ -82,26 +82,69 @@ func fixedPart(glob string) (fixed, rest string) {
 	return unescaped(fixed), rest
 }
 
-func matchesBelow(base, glob string, r Request, file string) bool {
+// globBelow is a glob as one request has it.
+type globBelow struct {
+	base string // the folder, or the file, at which it begins, without links; "" where nothing fits
+	rest string // the glob below that; "" for none
+	part string // what every file that fits has in its name
+	fold bool   // letters are the same in both cases
+}
+
+// resolvedGlob is a glob that is absolute, of the home directory or relative to the session's folder. Its part before the
+// first wildcard is resolved, as the paths are that it is compared with.
+func resolvedGlob(glob string, r Request) globBelow {
+	if rest, ok := strings.CutPrefix(glob, "~"); ok && (rest == "" || rest[0] == '/') {
+		return below(r.Home, strings.TrimPrefix(rest, "/"), r)
+	}
+	if strings.HasPrefix(glob, "/") {
+		return below("/", glob[1:], r)
+	}
+	return below(r.Cwd, glob, r)
+}
+
+func below(base, glob string, r Request) globBelow {
 	if base == "" {
-		return false
+		return globBelow{}
 	}
 	fixed, rest := fixedPart(glob)
-	base = r.Resolve(filepath.Join(base, fixed))
-	if base == "" {
+	g := globBelow{base: r.Resolve(filepath.Join(base, fixed)), rest: rest, fold: r.Fold}
+	if g.fold {
+		g.base, g.rest = strings.ToLower(g.base), strings.ToLower(g.rest)
+	}
+	g.part = plainPart(g.rest)
+	return g
+}
+
+// plainPart is the longest part of a glob that stands for itself, whatever the rest of it fits: to look for that is
+// quicker than to try the glob.
+func plainPart(glob string) (longest string) {
+	if strings.ContainsAny(glob, `\[]{}`) {
+		return ""
+	}
+	for part := range strings.FieldsFuncSeq(glob, func(r rune) bool { return r == '*' || r == '?' || r == '/' }) {
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// matches reports whether it fits an absolute path.
+func (g globBelow) matches(file string) bool {
+	if g.base == "" || file == "" {
 		return false
 	}
-	if r.Fold {
-		base, rest, file = strings.ToLower(base), strings.ToLower(rest), strings.ToLower(file)
+	if g.fold {
+		file = strings.ToLower(file)
 	}
-	below := strings.TrimSuffix(base, "/") + "/"
-	switch {
-	case file == base:
-		return rest == "" || rest == "**"
-	case rest == "" || !strings.HasPrefix(file, below):
+	if file == g.base {
+		return g.rest == "" || g.rest == "**"
+	}
+	inside, ok := strings.CutPrefix(file, strings.TrimSuffix(g.base, "/"))
+	if g.rest == "" || !ok || !strings.HasPrefix(inside, "/") || !strings.Contains(inside, g.part) {
 		return false
 	}
-	ok, err := doublestar.Match(rest, file[len(below):])
+	ok, err := doublestar.Match(g.rest, inside[1:])
 	return ok && err == nil
 }
 

@@ -385,11 +385,13 @@ func (l List) private(r Request, parts []part) string {
 	for _, p := range parts {
 		paths = append(paths, p.paths(r)...)
 	}
+	if len(paths) == 0 {
+		return ""
+	}
+	fits := l.FitsPrivate(r)
 	for _, path := range paths {
-		for _, glob := range l.Private {
-			if matchesPrivate(glob, r, path.Real) || matchesPrivate(glob, r, path.Given) {
-				return path.Given
-			}
+		if fits(path.Real) || fits(path.Given) {
+			return path.Given
 		}
 	}
 	return ""

@@ -404,7 +404,7 @@ sub.log = {
   run = function()
     local file = require('acp.rpc.host').log_file()
     if vim.fn.filereadable(file) == 0 then
-      return warn('there is no log yet')
+      return warn('no log yet')
     end
     vim.cmd.split(vim.fn.fnameescape(file))
   end,

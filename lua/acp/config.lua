@@ -78,7 +78,7 @@ local function check_rules(list)
           return expected:format(where, key, vim.inspect(value))
         end
       elseif key ~= 'action' then
-        return ('%s.%s: there is no such field'):format(where, tostring(key))
+        return ('%s.%s: no such field'):format(where, tostring(key))
       end
     end
     if not vim.tbl_contains({ 'allow', 'reject', 'ask' }, rule.action) then
@@ -96,12 +96,12 @@ M.actions = {
   { 'send', '<CR>', 'send the prompt' },
   { 'send_insert', '<C-s>', 'send the prompt' },
   { 'prompt', 'i', 'type in the prompt' },
-  { 'allow', 'ga', 'allow what waits for your answer' },
-  { 'reject', 'gr', 'refuse what waits for your answer' },
+  { 'allow', 'ga', 'allow the oldest request' },
+  { 'reject', 'gr', 'refuse the oldest request' },
   { 'cancel', '<C-c>', 'end the turn' },
   { 'history_previous', '<C-p>', 'bring back the previous prompt' },
   { 'history_next', '<C-n>', 'bring back the next prompt, then the draft' },
-  { 'drop_unsaved', 'gX', 'leave unsaved text out, or take it in' },
+  { 'drop_unsaved', 'gX', 'leave out unsaved text, or include it' },
   { 'paste_image', 'gI', 'paste the image of the clipboard' },
   { 'toggle', '<CR>', 'open or close the block' },
   { 'open', 'zo', 'open the block' },
@@ -112,11 +112,11 @@ M.actions = {
   { 'previous_message', '[[', 'go to the previous message' },
   { 'next_call', ']t', 'go to the next tool call' },
   { 'previous_call', '[t', 'go to the previous tool call' },
-  { 'jump', 'gd', 'go to the file that is named' },
-  { 'inspect', 'K', 'show all that is known of the tool call' },
-  { 'whole', 'gO', 'show the block whole' },
-  { 'yank_code', 'gy', 'yank the block of code' },
-  { 'edit_prompt', 'gE', 'edit this prompt and send it again' },
+  { 'jump', 'gd', 'go to the named file' },
+  { 'inspect', 'K', 'show everything about the tool call' },
+  { 'whole', 'gO', 'show the whole block' },
+  { 'yank_code', 'gy', 'yank the code block' },
+  { 'edit_prompt', 'gE', 'edit and resend this prompt' },
   { 'fork_prompt', 'gF', 'fork the session before this prompt' },
   { 'cancel_call', 'g<C-c>', 'cancel this tool call alone, if the agent can' },
   { 'diff', 'gD', 'show the diff' },
@@ -125,15 +125,15 @@ M.actions = {
   { 'mode', 'gm', 'choose the mode' },
   { 'model', 'gM', 'choose the model' },
   { 'options', 'go', 'choose among all options' },
-  { 'diff_allow', 'ga', 'allow what is asked' },
-  { 'diff_refuse', 'gr', 'refuse what is asked' },
+  { 'diff_allow', 'ga', 'allow the request' },
+  { 'diff_refuse', 'gr', 'refuse the request' },
   { 'page_keep', 'a', 'keep the hunk, the lines, the file or all' },
   { 'page_reject', 'x', 'refuse the hunk, the lines, the file or all' },
   { 'page_comment', 'c', 'comment on the lines' },
   { 'review_reject', 'g<', 'refuse the change' },
   { 'review_keep', 'g>', 'keep the change' },
   { 'review_comment', 'gC', 'comment on the lines' },
-  { 'review_edit', 'gE', 'edit what would be written' },
+  { 'review_edit', 'gE', 'edit the text to be written' },
   { 'review_open', '<CR>', 'go to the place in the file' },
   { 'review_next', ']v', 'go to the next change' },
   { 'review_previous', '[v', 'go to the previous change' },
@@ -141,19 +141,19 @@ M.actions = {
   { 'diff_previous_file', '[f', 'go to the previous file' },
   { 'review_undo', 'u', 'undo the last decision' },
   { 'review_fold', '<Tab>', 'open or close the file' },
-  { 'review_send', '<C-s>', 'send the comments and what was refused' },
+  { 'review_send', '<C-s>', 'send the comments and refusals' },
   { 'review_close', 'q', 'close the review' },
   { 'diff_close', 'q', 'close the diff' },
   { 'conflict_theirs', 'c>', "take the agent's lines" },
   { 'conflict_mine', 'c<', 'keep your lines' },
-  { 'conflict_both', 'c=', 'take the lines of both' },
+  { 'conflict_both', 'c=', 'keep the lines of both' },
   { 'conflict_next', ']x', 'go to the next conflict' },
   { 'conflict_previous', '[x', 'go to the previous conflict' },
   { 'agent_start', '<CR>', 'start the agent' },
   { 'agent_install', 'i', 'install the agent, or its newest version' },
   { 'agent_cancel', '<C-c>', 'cancel the installation' },
   { 'agent_pin', 'p', 'pin the version, or unpin it' },
-  { 'agent_rollback', 'b', 'go back to the version before' },
+  { 'agent_rollback', 'b', 'go back to the previous version' },
   { 'agent_remove', 'x', 'remove the agent' },
   { 'agent_page', 'gx', "open the agent's page" },
   { 'agent_refresh', 'r', 'refresh the index of agents' },
@@ -181,7 +181,7 @@ M.schema = {
     default = nil,
     check = type_of('string', 'nil'),
     expected = 'the name of an agent',
-    doc = 'The default agent; else the first installed one.',
+    doc = 'The default agent; without it, the first installed one.',
   },
   {
     key = 'agents',
@@ -189,7 +189,7 @@ M.schema = {
     default = {},
     check = type_of('table'),
     expected = 'a table of agents by name',
-    doc = 'Agents to add to the built-in ones, or to change them.',
+    doc = 'Agents to add to the built-in ones, or changes to these.',
   },
   {
     key = 'layout',
@@ -212,7 +212,7 @@ M.schema = {
     check = one_of('split', 'inline', 'tab', 'chat'),
     expected = "'split', 'inline', 'tab' or 'chat'",
     doc = 'Where the diff of a permission request is shown: beside the code, in the file itself, '
-      .. 'in a tab, or in the chat alone. It opens when you rest.',
+      .. 'in a tab, or in the chat alone. It opens when you pause.',
   },
   {
     key = 'review',
@@ -220,8 +220,8 @@ M.schema = {
     default = 'after',
     check = one_of('after', 'before', false),
     expected = "'after', 'before' or false",
-    doc = 'When changes are reviewed: those through the client before they are written, see '
-      .. '|acp-before|, or after that.',
+    doc = 'When you review changes: before the client writes them, see |acp-before|, or '
+      .. 'afterwards.',
   },
   {
     key = 'review_advance',
@@ -229,8 +229,8 @@ M.schema = {
     default = false,
     check = type_of('boolean'),
     expected = 'true or false',
-    doc = 'Whether the cursor goes on to the next change by itself when you have decided about '
-      .. 'one, see |acp-marks| and |acp-review|.',
+    doc = 'Whether keeping or refusing a change moves the cursor to the next one, see '
+      .. '|acp-marks| and |acp-review|.',
   },
   {
     key = 'history',
@@ -238,7 +238,7 @@ M.schema = {
     default = true,
     check = type_of('boolean'),
     expected = 'true or false',
-    doc = 'Whether what is said is kept, for `:Acp resume` and `:Acp search`, see |acp-history|.',
+    doc = 'Whether transcripts are kept, for `:Acp resume` and `:Acp search`, see |acp-history|.',
   },
   {
     key = 'follow',
@@ -246,7 +246,7 @@ M.schema = {
     default = false,
     check = one_of(false, 'window'),
     expected = "false or 'window'",
-    doc = 'Whether a window follows what the agent works on, see |acp-follow|.',
+    doc = 'Whether a window follows the agent, see |acp-follow|.',
   },
   {
     key = 'unsaved',
@@ -264,7 +264,7 @@ M.schema = {
       return type(value) == 'number' and value >= 1
     end,
     expected = 'a number of bytes',
-    doc = 'How many bytes of unsaved text go along with a prompt unasked, where `unsaved` is '
+    doc = 'How many bytes of unsaved text a prompt sends without asking, if `unsaved` is '
       .. "'send'.",
   },
   {
@@ -273,8 +273,8 @@ M.schema = {
     default = 'plain',
     check = one_of('plain', 'autocmds'),
     expected = "'plain' or 'autocmds'",
-    doc = 'How a buffer is saved that the agent wrote: without your |BufWritePre| autocommands, or '
-      .. 'as your own |:write| does, see |acp-write|.',
+    doc = "How the agent's writes to a buffer are saved: without your |BufWritePre| autocommands, "
+      .. 'or as by your own |:write|, see |acp-write|.',
   },
   {
     key = 'permissions',
@@ -335,7 +335,7 @@ M.schema = {
     expected = "a table with tools ('read', 'write', false or a list of names), tasks "
       .. "(commands by name), transport ('stdio' or 'http') and instructions (a boolean)",
     doc = 'What agents may ask of Neovim and its language servers, the commands that they may '
-      .. "run where `tools` is 'write', and how they are told, see |acp-editor-tools|.",
+      .. "run if `tools` is 'write', and how they get the tools, see |acp-editor-tools|.",
   },
   {
     key = 'registry',
@@ -343,8 +343,8 @@ M.schema = {
     default = 'https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json',
     check = type_of('string', 'boolean'),
     expected = 'a URL, or false',
-    doc = 'Where the index of agents is, see |acp-agents-page|; `false` keeps the plugin off the '
-      .. 'network.',
+    doc = 'The address of the index of agents, see |acp-agents-page|; `false` keeps the plugin '
+      .. 'off the network.',
   },
   {
     key = 'keys',
@@ -355,8 +355,8 @@ M.schema = {
       return lhs ~= false and type(lhs) ~= 'string' and 'a key, or false for none' or nil
     end,
     expected = 'a table of keys by action, false for none',
-    doc = 'Keys of the buffers of a chat, of diffs and the review, and of a file with conflicts, '
-      .. 'by action.',
+    doc = 'Keys in the buffers of the chat, of diffs and of the review, and in files with '
+      .. 'conflicts, by action.',
   },
   {
     key = 'nerd_font',
@@ -383,8 +383,8 @@ M.schema = {
     parts = { 'command', 'log_level', 'url' },
     expected = 'a table with command (a list of strings), '
       .. "log_level ('debug', 'info', 'warn', 'error') and url",
-    doc = 'The host program: its command, how much it logs, and the folder on the web from which '
-      .. '`:Acp build` downloads it where there is no Go.',
+    doc = 'The host program: its command, how much it logs, and the address of the folder from '
+      .. 'which `:Acp build` downloads it if there is no Go.',
   },
 }
 
@@ -449,7 +449,7 @@ local function check_agent(name, agent)
   for field, value in pairs(agent) do
     local expected = M.agent_fields[field]
     if expected == nil then
-      return ('%s.%s: there is no such field'):format(where, tostring(field))
+      return ('%s.%s: no such field'):format(where, tostring(field))
     elseif expected and type(value) ~= expected then
       return ('%s.%s: expected a %s, got %s'):format(where, field, expected, type(value))
     end
@@ -491,7 +491,7 @@ local function right_parts(option, value, wrong)
     local known = vim.tbl_contains(option.parts or vim.tbl_keys(option.default), key)
     local expected = known and option.part(key, part)
     if not known then
-      table.insert(wrong, name .. ': there is no such option')
+      table.insert(wrong, name .. ': no such option')
     elseif expected then
       table.insert(wrong, ('%s: expected %s, got %s'):format(name, expected, shown(part)))
     else
@@ -540,7 +540,7 @@ local function build(opts)
   end
   for key in pairs(opts) do
     if not known[key] then
-      table.insert(wrong, ('%s: there is no such option'):format(tostring(key)))
+      table.insert(wrong, ('%s: no such option'):format(tostring(key)))
     end
   end
   local right_servers = require('acp.mcp.servers').right

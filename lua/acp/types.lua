@@ -4,34 +4,34 @@
 
 -- Written from lua/acp/config.lua by `make doc`:
 ---@class acp.Config
----The default agent; else the first installed one.
+---The default agent; without it, the first installed one.
 ---@field agent? string
----Agents to add to the built-in ones, or to change them.
+---Agents to add to the built-in ones, or changes to these.
 ---@field agents? table<string, acp.AgentConfig>
 ---Where the chat opens. Widths and heights below 1 are shares of the
 ---screen.
 ---@field layout? acp.Position|acp.Layout
 ---Where the diff of a permission request is shown: beside the code, in the
----file itself, in a tab, or in the chat alone. It opens when you rest.
+---file itself, in a tab, or in the chat alone. It opens when you pause.
 ---@field diff? 'split'|'inline'|'tab'|'chat'
----When changes are reviewed: those through the client before they are
----written, see |acp-before|, or after that.
+---When you review changes: before the client writes them, see |acp-before|,
+---or afterwards.
 ---@field review? 'after'|'before'|false
----Whether the cursor goes on to the next change by itself when you have
----decided about one, see |acp-marks| and |acp-review|.
+---Whether keeping or refusing a change moves the cursor to the next one,
+---see |acp-marks| and |acp-review|.
 ---@field review_advance? boolean
----Whether what is said is kept, for `:Acp resume` and `:Acp search`, see
+---Whether transcripts are kept, for `:Acp resume` and `:Acp search`, see
 ---|acp-history|.
 ---@field history? boolean
----Whether a window follows what the agent works on, see |acp-follow|.
+---Whether a window follows the agent, see |acp-follow|.
 ---@field follow? false|'window'
 ---What happens to unsaved text before a prompt, see |acp-unsaved|.
 ---@field unsaved? 'send'|'ask'|'save'|'ignore'
----How many bytes of unsaved text go along with a prompt unasked, where
+---How many bytes of unsaved text a prompt sends without asking, if
 ---`unsaved` is 'send'.
 ---@field unsaved_max? integer
----How a buffer is saved that the agent wrote: without your |BufWritePre|
----autocommands, or as your own |:write| does, see |acp-write|.
+---How the agent's writes to a buffer are saved: without your |BufWritePre|
+---autocommands, or as by your own |:write|, see |acp-write|.
 ---@field write? 'plain'|'autocmds'
 ---Rules that answer permission requests; the first match wins. See
 ---|acp-rules|.
@@ -45,19 +45,19 @@
 ---MCP servers for all agents, see |acp-mcp|.
 ---@field mcp_servers? table<string, acp.McpServer|false>
 ---What agents may ask of Neovim and its language servers, the commands that
----they may run where `tools` is 'write', and how they are told, see
+---they may run if `tools` is 'write', and how they get the tools, see
 ---|acp-editor-tools|.
 ---@field editor? acp.EditorConfig
----Where the index of agents is, see |acp-agents-page|; `false` keeps the
----plugin off the network.
+---The address of the index of agents, see |acp-agents-page|; `false` keeps
+---the plugin off the network.
 ---@field registry? string|false
----Keys of the buffers of a chat, of diffs and the review, and of a file
+---Keys in the buffers of the chat, of diffs and of the review, and in files
 ---with conflicts, by action.
 ---@field keys? acp.Keys
 ---Whether your font has the icons of a Nerd Font.
 ---@field nerd_font? boolean
----The host program: its command, how much it logs, and the folder on the
----web from which `:Acp build` downloads it where there is no Go.
+---The host program: its command, how much it logs, and the address of the
+---folder from which `:Acp build` downloads it if there is no Go.
 ---@field host? acp.HostConfig
 
 ---False is no key.
@@ -69,33 +69,33 @@
 ---@field agent_pin? string|false pin the version, or unpin it
 ---@field agent_refresh? string|false refresh the index of agents
 ---@field agent_remove? string|false remove the agent
----@field agent_rollback? string|false go back to the version before
+---@field agent_rollback? string|false go back to the previous version
 ---@field agent_start? string|false start the agent
----@field allow? string|false allow what waits for your answer
+---@field allow? string|false allow the oldest request
 ---@field cancel? string|false end the turn
 ---@field cancel_call? string|false cancel this tool call alone, if the agent can
 ---@field close? string|false close the block
 ---@field close_all? string|false close all blocks
----@field conflict_both? string|false take the lines of both
+---@field conflict_both? string|false keep the lines of both
 ---@field conflict_mine? string|false keep your lines
 ---@field conflict_next? string|false go to the next conflict
 ---@field conflict_previous? string|false go to the previous conflict
 ---@field conflict_theirs? string|false take the agent's lines
 ---@field diff? string|false show the diff
----@field diff_allow? string|false allow what is asked
+---@field diff_allow? string|false allow the request
 ---@field diff_close? string|false close the diff
 ---@field diff_next_file? string|false go to the next file
 ---@field diff_previous_file? string|false go to the previous file
----@field diff_refuse? string|false refuse what is asked
----@field drop_unsaved? string|false leave unsaved text out, or take it in
----@field edit_prompt? string|false edit this prompt and send it again
+---@field diff_refuse? string|false refuse the request
+---@field drop_unsaved? string|false leave out unsaved text, or include it
+---@field edit_prompt? string|false edit and resend this prompt
 ---@field fork_prompt? string|false fork the session before this prompt
 ---@field help? string|false show the keys of this buffer
 ---@field history_next? string|false bring back the next prompt, then the draft
 ---@field history_previous? string|false bring back the previous prompt
 ---@field history_resume? string|false resume the session
----@field inspect? string|false show all that is known of the tool call
----@field jump? string|false go to the file that is named
+---@field inspect? string|false show everything about the tool call
+---@field jump? string|false go to the named file
 ---@field mode? string|false choose the mode
 ---@field model? string|false choose the model
 ---@field next_call? string|false go to the next tool call
@@ -111,24 +111,24 @@
 ---@field previous_call? string|false go to the previous tool call
 ---@field previous_message? string|false go to the previous message
 ---@field prompt? string|false type in the prompt
----@field reject? string|false refuse what waits for your answer
+---@field reject? string|false refuse the oldest request
 ---@field review_close? string|false close the review
 ---@field review_comment? string|false comment on the lines
----@field review_edit? string|false edit what would be written
+---@field review_edit? string|false edit the text to be written
 ---@field review_fold? string|false open or close the file
 ---@field review_keep? string|false keep the change
 ---@field review_next? string|false go to the next change
 ---@field review_open? string|false go to the place in the file
 ---@field review_previous? string|false go to the previous change
 ---@field review_reject? string|false refuse the change
----@field review_send? string|false send the comments and what was refused
+---@field review_send? string|false send the comments and refusals
 ---@field review_undo? string|false undo the last decision
 ---@field send? string|false send the prompt
 ---@field send_insert? string|false send the prompt
 ---@field terminal? string|false show the terminal
 ---@field toggle? string|false open or close the block
----@field whole? string|false show the block whole
----@field yank_code? string|false yank the block of code
+---@field whole? string|false show the whole block
+---@field yank_code? string|false yank the code block
 -- End of what is written.
 
 ---@alias acp.Position 'right'|'left'|'bottom'|'tab'|'float'|'current'

@@ -1,34 +1,14 @@
 package doc
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
+	"github.com/acp-nvim/acp-nvim/test/source"
 )
-
-// sources are the texts of all files of a folder with an extension, but for tests.
-func sources(t *testing.T, folder, ext string) string {
-	t.Helper()
-	var all strings.Builder
-	err := filepath.WalkDir(filepath.Join("../..", folder), func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ext || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		all.Write(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all.String()
-}
 
 // firsts are the first groups of all matches, sorted and once each.
 func firsts(pattern, text string) (list []string) {
@@ -77,7 +57,7 @@ func TestLuaAPI(t *testing.T) {
 
 // TestEvents tells of an event that the help does not list, and of one that is listed but never fired.
 func TestEvents(t *testing.T) {
-	fired := firsts(`(?:Event|Add|AddCall|event)\("(Acp\w+)"`, sources(t, "host", ".go"))
+	fired := firsts(`(?:Event|Add|AddCall|event)\("(Acp\w+)"`, source.Text(t, "host", ".go"))
 	listed := firsts(`(?m)^(Acp\w+)  `, between(t, read(t, "doc/acp.txt"), "12. EVENTS", "======"))
 	compare(t, "the host", fired, "the help's list of events", listed)
 }
@@ -111,7 +91,7 @@ func TestParts(t *testing.T) {
 
 // TestNames tells of an event, a highlight group or a mapping that is written of but not there.
 func TestNames(t *testing.T) {
-	code := sources(t, "host", ".go") + sources(t, "lua", ".lua") + sources(t, "plugin", ".lua")
+	code := source.Text(t, "host", ".go") + source.Text(t, "lua", ".lua") + source.Text(t, "plugin", ".lua")
 	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
 		var mapped []string
 		n.Lua(&mapped, `

@@ -2,12 +2,12 @@ package imports
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/source"
 )
 
 // layers are the folders of lua/acp and the modules beside them, from the ground up: a module may know those of its own
@@ -72,19 +72,9 @@ func TestLuaRulesBite(t *testing.T) {
 func luaSources(t *testing.T) map[string]string {
 	t.Helper()
 	sources := map[string]string{}
-	root := filepath.Join("..", "..", "lua")
-	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".lua" {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		name, _ := filepath.Rel(root, strings.TrimSuffix(path, ".lua"))
-		name = strings.TrimSuffix(strings.ReplaceAll(name, string(filepath.Separator), "."), ".init")
-		sources[name] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	for path, text := range source.Files(t, "lua", ".lua") {
+		module := strings.ReplaceAll(strings.TrimSuffix(path, ".lua"), "/", ".")
+		sources[strings.TrimSuffix(module, ".init")] = text
 	}
 	return sources
 }

@@ -35,7 +35,7 @@ function M.inspect()
       return -- the user is elsewhere by now
     end
     if not call or #call.lines == 0 then
-      return require('acp.notify').info('there is no tool call here')
+      return require('acp.notify').info('no tool call here')
     end
     local float = vim.lsp.util.open_floating_preview(call.lines, '', {
       border = 'rounded',
@@ -85,7 +85,7 @@ end
 ---Shows the block under the cursor whole.
 function M.open()
   show('whole', require('acp.chat.cursor').here(), function()
-    require('acp.notify').info('there is no block here')
+    require('acp.notify').info('no block here')
   end)
 end
 

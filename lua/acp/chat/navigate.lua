@@ -84,7 +84,7 @@ function M.open()
         return M.edit(path, tonumber(line))
       end
     end
-    require('acp.notify').info('there is no file here')
+    require('acp.notify').info('no file here')
   end
   async_keys.await(function(done)
     local args = { session = id, row = row, seq = seq }
@@ -140,7 +140,7 @@ function M.yank_code()
       code = code_at(lines, row - block.row + 1)
     end
     if not code then
-      return require('acp.notify').info('there is no block of code here')
+      return require('acp.notify').info('no code block here')
     end
     vim.fn.setreg(register, code, 'l')
     require('acp.notify').info(('%d lines yanked'):format(#code))
@@ -151,7 +151,7 @@ end
 function M.plan()
   local session = require('acp.rpc.state').sessions[vim.b.acp_session]
   if not session or not session.plan then
-    return require('acp.notify').info('there is no plan')
+    return require('acp.notify').info('no plan yet')
   end
   local icons = { completed = '✓', in_progress = '▸' }
   local lines = {}

@@ -528,7 +528,7 @@ function M.ask(of)
   table.insert(tries, last and { session = last } or nil)
   local function try(i)
     if not tries[i] then
-      return notify.info('there is no diff')
+      return notify.info('no diff to show')
     end
     tries[i].form = form()
     M.open(tries[i], true, function()
@@ -611,7 +611,7 @@ local function turn(by, done)
   local diff = shown
   local to = diff and diff.at + by
   if not diff or not diff.files[to] then
-    notify.info('there is no other file')
+    notify.info('no other file')
     return done()
   end
   jump_to(again(diff, to), done)
@@ -636,9 +636,7 @@ local function pick(refuse)
   first, last = require('acp.diff.hunk_selection').touched(diff, side, first, last)
   if not first then
     local lhs = require('acp.config').get().keys.review_next
-    return notify.info(
-      'there is no hunk here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or '')
-    )
+    return notify.info('no hunk here' .. (lhs and '; ' .. lhs .. ' goes to the next one' or ''))
   end
   host.request('select_hunks', {
     session = diff.session,

@@ -30,7 +30,7 @@ end
 function M.answer(id, answer)
   local question = state.elicitation(id)
   if not question then
-    return nil, 'there is no such question; it may have been answered already'
+    return nil, 'no such question; it may have been answered already'
   end
   local action = type(answer) == 'table' and answer.action
   if not vim.list_contains({ 'accept', 'decline', 'cancel' }, action) then

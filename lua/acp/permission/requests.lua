@@ -31,7 +31,7 @@ end
 function M.respond(id, option_id)
   local request = state.permission(id)
   if not request then
-    return nil, 'there is no such request; it may have been answered already'
+    return nil, 'no such request; it may have been answered already'
   end
   local known = option_id == nil
     or vim.iter(request.options):any(function(option)
@@ -75,7 +75,7 @@ function M.answer(what, always)
   local option = request[always and what .. '_always' or what]
   if not option then
     local lasting = always and 'always ' or ''
-    return ('there is no option to %s%s it. :Acp permit N gives another'):format(lasting, what)
+    return ('no option to %s%s it. :Acp permit N gives another'):format(lasting, what)
   end
   return M.choose(request, option)
 end

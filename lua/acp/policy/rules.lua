@@ -108,7 +108,7 @@ end
 ---@param answer acp.KeptAnswer?
 function M.revoke(buf, answer)
   if not answer then
-    require('acp.notify').warn('there is no answer on this line')
+    require('acp.notify').warn('no answer on this line')
     return
   end
   require('acp.rpc.host').request('revoke', { id = answer.id }, function(_, err)

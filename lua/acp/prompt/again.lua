@@ -75,7 +75,7 @@ function M.here(found)
     require('acp.rpc.host').request('edit_prompt', here, function(earlier, err)
       done()
       if not earlier then
-        notify.info(err or 'there is no prompt of yours here')
+        notify.info(err or 'no prompt of yours here')
       elseif not require('acp.rpc.state').sessions[here.session] then
         notify.warn('the session is closed: its prompts cannot be sent again')
       elseif earlier.waits then

@@ -52,7 +52,7 @@ end
 ---@return acp.CompletionItem[]
 local function commands(session, query)
   local list = vim.list_slice(session.commands or {})
-  vim.list_extend(list, require('acp.prompt.own').list(session))
+  vim.list_extend(list, require('acp.prompt.own_prompts').list(session))
   if query ~= '' then
     list = vim.fn.matchfuzzy(list, query, { key = 'name' })
   end

@@ -448,7 +448,7 @@ end
 ---@param session acp.Session
 ---@param done fun(blocks: table[]?, err: string?) at once where no language server is asked
 function M.blocks(text, session, done)
-  local said, err = require('acp.prompt.own').expand(text, session)
+  local said, err = require('acp.prompt.own_prompts').expand(text, session)
   if not said then
     return done(nil, err)
   end

@@ -162,7 +162,7 @@ end)
 local function here()
   local agent = rows[api.nvim_win_get_cursor(0)[1]]
   if not agent then
-    notify.warn('there is no agent on this line')
+    notify.warn('no agent on this line')
   end
   return agent
 end
@@ -229,7 +229,7 @@ local actions = {
   end,
   agent_page = function(agent)
     if agent.page == '' then
-      return notify.warn(('there is no page about %s'):format(agent.name))
+      return notify.warn(('no page about %s'):format(agent.name))
     end
     local _, err = vim.ui.open(agent.page)
     if err then

@@ -112,7 +112,7 @@ local function here(first, last)
   local buf = api.nvim_get_current_buf()
   local sessions = marks.sessions(buf, first - 1, last - 1)
   if #sessions == 0 then
-    return warn('there is no pending change here')
+    return warn('no pending change here')
   end
   return sessions, marks.path(buf)
 end

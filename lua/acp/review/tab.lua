@@ -99,7 +99,7 @@ local function jump(kind, forward, quiet)
       elseif not found.found then
         local what = kind == 'hunk' and 'pending hunk' or 'file'
         if not quiet then
-          notify.info(('there is no %s %s'):format(what, forward and 'below' or 'above'))
+          notify.info(('no %s %s'):format(what, forward and 'below' or 'above'))
         end
         return done()
       end
@@ -142,7 +142,7 @@ local function go()
   local head = not api.nvim_get_current_line():match('^.[^%a]*%d+ [-+ ] ')
   local function land(place)
     if not place or not place.path then
-      return notify.info('there is no file on this line')
+      return notify.info('no file on this line')
     elseif place.gone then
       return notify.info('the file was deleted')
     end

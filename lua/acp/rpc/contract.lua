@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'a61905c3',
+  revision = '5d10a034',
   messages = {
     new = {
       'session',
@@ -137,7 +137,8 @@ return {
       'id',
       'err',
       'places',
-      'rest',
+      'located',
+      'counted',
       'diagnostics',
       'more',
       'text',

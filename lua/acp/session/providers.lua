@@ -102,7 +102,7 @@ function M.choose()
   end
   host.request('list_providers', { session = id }, function(list, failure)
     if failure or #list == 0 then
-      return notify.warn(failure or 'there is no provider to choose')
+      return notify.warn(failure or 'no provider to choose')
     end
     vim.ui.select(list, {
       prompt = 'Providers',

@@ -398,7 +398,7 @@ end
 function M.open_here()
   under_cursor(function(list)
     if #list == 0 then
-      return require('acp.notify').info('there is no terminal here')
+      return require('acp.notify').info('no terminal here')
     end
     choose(list)
   end)

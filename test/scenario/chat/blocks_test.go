@@ -299,7 +299,7 @@ func TestBlockIsInspected(t *testing.T) {
 		s.Keys("<Esc>")
 		s.ToBlock("Work")
 		s.Keys("K")
-		s.AwaitNotification("there is no tool call here")
+		s.AwaitNotification("no tool call here")
 		s.ToBlock("Change a")
 		s.Keys("K")
 		s.AwaitScreen("─ Tool call ─")

@@ -151,7 +151,7 @@ func TestGoingToTheCode(t *testing.T) {
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, chat)
 		s.Command("call search('nothing.lua', 'w')")
 		s.Keys("gd")
-		s.AwaitNotification("there is no file here")
+		s.AwaitNotification("no file here")
 		// Without a window for code there is a new one beside the chat, which keeps its own.
 		s.Lua(nil, `vim.cmd.wincmd('t'); vim.cmd.close()`)
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, chat)
@@ -188,9 +188,9 @@ func TestYankingCode(t *testing.T) {
 			t.Errorf("register a is %q", got)
 		}
 		yank("Second question", "gy", `"`)
-		s.AwaitNotification("there is no block of code here")
+		s.AwaitNotification("no code block here")
 		yank("^and$", "gy", `"`)
-		if got := s.LuaString(`_G.notifications[#_G.notifications]`); !strings.Contains(got, "no block of code") {
+		if got := s.LuaString(`_G.notifications[#_G.notifications]`); !strings.Contains(got, "no code block") {
 			t.Errorf("told was %q", got)
 		}
 	})

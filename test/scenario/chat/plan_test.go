@@ -39,7 +39,7 @@ func TestPlanFloat(t *testing.T) {
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Keys("<C-w>kgp")
-		s.AwaitNotification("there is no plan")
+		s.AwaitNotification("no plan yet")
 		turn := s.Prompt(p, "plan")
 		p.Update("plan", obj{"entries": []obj{
 			{"content": "Find\nthe loop", "priority": "high", "status": "completed"},

@@ -18,7 +18,7 @@ func TestKeysOfABufferAreShown(t *testing.T) {
 		s.Command("Acp diff")
 		s.AwaitLua(`vim.wo.diff`)
 		s.Keys("g?")
-		s.AwaitScreen("allow what is asked")
+		s.AwaitScreen("allow the request")
 		s.Keys("q")
 		s.AwaitLua(`vim.wo.diff`)
 		s.Command("Acp permit 1")
@@ -510,7 +510,7 @@ func TestDiffOfAFinishedCall(t *testing.T) {
 		turn := s.Prompt(p, "fix it")
 		before := s.Scenery()
 		s.Command("Acp diff")
-		s.AwaitMessage("there is no diff")
+		s.AwaitMessage("no diff to show")
 		call := scene.EditsCall("e1", path, tokensLua, tokensFixed)
 		call["status"] = "completed"
 		p.Update("tool_call", call)
@@ -751,7 +751,7 @@ func TestKeysOfARequestSayInWordsWhatTheyDo(t *testing.T) {
 		p.Permission(scene.EditsCall("e1", path, tokensLua, tokensFixed), scene.YesNo...)
 		s.AwaitDiff("first, last do")
 		s.AwaitFloat()
-		s.CheckDescriptions("", "acp: allow what is asked")
+		s.CheckDescriptions("", "acp: allow the request")
 		s.CheckDescriptions("", "acp: give answer 1")
 	})
 }

@@ -8,23 +8,27 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
+
+type place struct {
+	Path, Text, Name, Kind string
+	Line, Column, Depth    int // the column in units of the server where it names no symbol
+}
 
 // result is what the language servers' part says of a call.
 type result struct {
 	Err, Text, Note string
 	Partial         bool
 	Servers         []string
-	Places          []struct {
-		Path, Text, Name, Kind string
-		Line, Column, Depth    int
-	}
-	Rest []struct {
-		Path  string
-		Count int
+	Places          []place
+	Located         []struct {
+		Path string
+		At   []int
 	}
 	Diagnostics []struct {
 		Path, Message, Severity string
@@ -48,6 +52,11 @@ func ask(t *testing.T, s *scene.Scene, tool, args string) (r result) {
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(strings.ReplaceAll(text, `:{}`, `:null`), `:[]`, `:null`)), &r); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
+	for _, l := range r.Located { // of which the host works the columns out
+		for i := 0; i+1 < len(l.At); i += 2 {
+			r.Places = append(r.Places, place{Path: l.Path, Line: l.At[i] + 1, Column: l.At[i+1] + 1})
+		}
+	}
 	return r
 }
 
@@ -70,7 +79,9 @@ func TestEncodings(t *testing.T) {
 			s.Lua(nil, `vim.cmd('%bwipeout!'); for _, c in ipairs(vim.lsp.get_clients()) do vim.lsp.stop_client(c.id, true) end; vim.api.nvim_clear_autocmds({ event = 'BufReadPost', pattern = '*.txt' })`)
 			server(s, encoding, fmt.Sprintf(`{ encoding = '%s' }`, encoding))
 			r := ask(t, s, "definition", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse' }`, path))
-			if want := strings.Index(line, "parse") + 1; len(r.Places) != 1 || r.Places[0].Column != want || r.Places[0].Line != 2 || !strings.Contains(r.Note, "2 times on line 2") {
+			before, _, _ := strings.Cut(line, "parse")
+			want := map[string]int{"utf-8": len(before), "utf-16": len(utf16.Encode([]rune(before))), "utf-32": utf8.RuneCountInString(before)}[encoding] + 1
+			if len(r.Places) != 1 || r.Places[0].Column != want || r.Places[0].Line != 2 || !strings.Contains(r.Note, "2 times on line 2") {
 				t.Errorf("%s: %+v, not column %d", encoding, r, want)
 			}
 			r = ask(t, s, "rename", fmt.Sprintf(`{ path = %q, line = 2, symbol = 'parse', column = %d, new_name = 'ḱ' }`, path, strings.LastIndex(line, "parse")+1))
@@ -97,14 +108,14 @@ func TestServersTogether(t *testing.T) {
 		server(s, "one", `{}`)
 		server(s, "two", `{ encoding = 'utf-8' }`)
 		args := fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse', limit_ms = 300 }`, path)
-		if r := ask(t, s, "references", args); len(r.Places) != 1 || r.Partial || len(r.Servers) != 2 {
+		if r := ask(t, s, "references", args); len(r.Places) != 2 || r.Partial || len(r.Servers) != 2 { // the same one of each, which the host tells once
 			t.Errorf("both: %+v", r)
 		}
 		server(s, "slow", `{ hangs = true }`)
 		s.WriteFile("b.txt", "parse it\n")
 		s.Command("edit b.txt")
 		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 3`)
-		if r := ask(t, s, "references", strings.Replace(args, "a.txt", "b.txt", 1)); len(r.Places) != 1 || !r.Partial {
+		if r := ask(t, s, "references", strings.Replace(args, "a.txt", "b.txt", 1)); len(r.Places) != 2 || !r.Partial {
 			t.Errorf("with one that hangs: %+v", r)
 		}
 		server(s, "crashes", `{ crashes = true, pattern = '*.md' }`)
@@ -375,39 +386,41 @@ func TestWhatServersTell(t *testing.T) {
 	})
 }
 
-// Of many places the first are told, each once and in the order of files and lines, and the others are counted.
+// Of many places the first are told, each once and in the order of files and lines, as the buffers have them or the disk;
+// the others are counted, but for those in private files.
 func TestManyPlaces(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, e := begin(t, s, `{}`)
+		c := connect(t, e)
+		s.Prompt(p, "work")
 		path := s.WriteFile("b.txt", "parse it\n"+strings.Repeat("ü parse\n", 120))
-		s.WriteFile("a.txt", strings.Repeat("ü parse\r\n", 240))
+		s.WriteFile("a.txt", strings.Repeat("ü parse\r\n", 120))
+		s.WriteFile("c.txt", strings.Repeat("ü parse\n", 30))
+		s.WriteFile(".env", "parse=secret\n")
 		server(s, "one", knowing(`{}`, "textDocument/references", `local list = {}
-			local a = params.textDocument.uri:gsub('b.txt$', 'a.txt')
-			for i = 119, 0, -1 do
-				for _, uri in ipairs({ params.textDocument.uri, a, a }) do
-					local at = { line = uri == a and i * 2 or i + 1, character = 2 }
-					table.insert(list, { uri = uri, range = { start = at, ['end'] = at } })
-				end
+			local function add(name, line, character)
+				local at = { line = line, character = character }
+				table.insert(list, { uri = params.textDocument.uri:gsub('b.txt$', name), range = { start = at, ['end'] = at } })
 			end
+			for i = 119, 0, -1 do
+				add('b.txt', i + 1, 2)
+				if i < 60 then add('a.txt', i * 2, 2) add('a.txt', i * 2, 2) end
+				if i < 30 then add('c.txt', i, 2) end
+			end
+			add('.env', 0, 0) add('z/.env', 0, 0)
 			return list`))
 		s.Command("edit b.txt")
 		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'é€ parse unsaved' })`)
-		r := ask(t, s, "references", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path))
-		if len(r.Places) != 150 || len(r.Rest) != 1 || r.Rest[0].Count != 90 || r.Rest[0].Path != path {
-			t.Fatalf("there are %d places and %+v", len(r.Places), r.Rest)
+		want := []string{"210 places:"}
+		for i := range 60 {
+			want = append(want, fmt.Sprintf("a.txt:%d:4: ü parse", 2*i+1))
 		}
-		for i, p := range r.Places {
-			line, name, text, column := 2*i+1, "a.txt", "ü parse", 4
-			if i >= 120 {
-				line, name = i-118, "b.txt"
-			}
-			if i == 120 {
-				text, column = "é€ parse unsaved", 6
-			}
-			if p.Line != line || filepath.Base(p.Path) != name || p.Text != text || p.Column != column {
-				t.Errorf("the place %d is %+v", i, p)
-			}
+		want = append(want, "b.txt:2:6: é€ parse unsaved")
+		for i := range 39 {
+			want = append(want, fmt.Sprintf("b.txt:%d:4: ü parse", i+3))
 		}
+		says(t, c, "references", obj{"path": path, "line": 1, "symbol": "parse"}, strings.Join(append(want, "+110 more"), "\n"))
 	})
 }
 

@@ -1,6 +1,7 @@
 package editortools
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -219,5 +220,42 @@ func TestInstructions(t *testing.T) {
 			t.Errorf("the agent is told %s", m.Params)
 		}
 		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
+	})
+}
+
+// Whoever wants no tools gets none: the agent is told of no server.
+func TestNoTools(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.editor = { tools = false }`)
+		s.Command("Acp")
+		p := s.Agent()
+		p.Initialize(nil)
+		m := p.Expect("session/new")
+		var got struct {
+			Servers []entry `json:"mcpServers"`
+		}
+		if err := json.Unmarshal(m.Params, &got); err != nil || len(got.Servers) > 0 {
+			t.Errorf("the agent is told of %+v, %v", got.Servers, err)
+		}
+		p.Reply(m, obj{"sessionId": scene.SessionID(1)})
+		s.AwaitEvent("AcpSessionReady")
+	})
+}
+
+// An agent that ends in the middle of a call leaves no question behind.
+func TestTheAgentEndsDuringACall(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile(".env", "KEY=1\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		s.Prompt(p, "Look")
+		got := start(t.Context(), c, "read_buffer", obj{"path": ".env"}, nil)
+		s.AwaitPermissions(1)
+		p.Exit(1, "")
+		s.AwaitState("dead")
+		if a := <-got; !a.failed {
+			t.Errorf("the answer is %+v", a)
+		}
+		s.AwaitPermissions(0)
 	})
 }

@@ -102,7 +102,7 @@ func TestConflictsAreToldWithoutAChat(t *testing.T) {
 		if m.Error == nil || !strings.Contains(m.Error.Message, "read-only") {
 			t.Errorf("the answer is %s", m)
 		}
-		s.AwaitNotification("Puppet could not write code.txt: its buffer is read-only.")
+		s.AwaitNotification("Puppet could not write code.txt: its buffer is read-only")
 		s.Await("the chat to say so", func() bool { return s.CountInChat("Puppet could not write code.txt: its buffer is read-only.") == 1 })
 		if got := s.Notifications(); strings.Count(got, "conflict:") != 1 {
 			t.Errorf("told is %q", got)
@@ -119,9 +119,24 @@ func TestSavedWithTheUsersAutocommands(t *testing.T) {
 		path := s.WriteFile("code.txt", scene.TextBefore)
 		s.Command("edit code.txt")
 		s.Command("autocmd BufWritePre code.txt keeppatterns %s/two/formatted/e")
+		s.Command("autocmd BufWritePost code.txt ++nested silent write! copy.txt")
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
+		s.Lua(nil, `local host = require('acp.rpc.host')
+			local notify = host.notify
+			_G.users = {} -- files that the host is told the user has written
+			host.notify = function(method, args)
+				if method == 'file_saved' then
+					table.insert(_G.users, vim.fs.basename(args.name))
+				end
+				return notify(method, args)
+			end`)
 		p.WriteFile(path, scene.TextBefore+"nine\n")
+		// What the host has Neovim write, and what autocommands write by that, is not the user's.
+		s.AwaitLua(`vim.fn.filereadable('copy.txt') == 1`)
+		if s.LuaBool(`#_G.users > 0 or require('acp.files.track').written(...) ~= nil`, path) {
+			t.Errorf("the host's own write is taken for the user's: %v", s.Value(`_G.users`))
+		}
 		want := strings.Replace(scene.TextBefore, "two", "formatted", 1) + "nine\n"
 		if got := s.ReadFile(path); got != want {
 			t.Errorf("the disk has %q", got)
@@ -131,6 +146,14 @@ func TestSavedWithTheUsersAutocommands(t *testing.T) {
 		if len(changes) != 1 || len(changes[0].(obj)["hunks"].([]any)) != 2 {
 			t.Errorf("the changes are %v", changes)
 		}
+
+		// The user's own is.
+		s.Command("wincmd t | silent write")
+		s.AwaitLua(`vim.deep_equal(_G.users, { 'copy.txt', 'code.txt' }) or vim.deep_equal(_G.users, { 'code.txt', 'copy.txt' })`)
+		if s.LuaBool(`require('acp.files.track').written(...) == nil`, path) {
+			t.Error("the user's own write is not known")
+		}
+		s.Command("autocmd! BufWritePost code.txt")
 
 		// An autocommand that asks does not hold up the agent.
 		s.Command("autocmd! BufWritePre code.txt")

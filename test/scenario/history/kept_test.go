@@ -88,10 +88,10 @@ func TestNothingCanBeKept(t *testing.T) {
 		}
 		p := s.Begin()
 		p.EndTurn(s.Prompt(p, "one"))
-		s.AwaitChat("What is said here is not kept")
+		s.AwaitChat("This session is not kept")
 		p.EndTurn(s.Prompt(p, "two"))
 		p.EndTurn(s.Prompt(p, "three"))
-		s.OnceInChat("What is said here is not kept")
+		s.OnceInChat("This session is not kept")
 	})
 }
 

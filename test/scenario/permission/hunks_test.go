@@ -61,7 +61,7 @@ func TestHunksOfARequest(t *testing.T) {
 		s.Keys(":24<CR>g>")
 		s.AwaitRefused(2)
 		s.Keys("Gg<lt>")
-		s.AwaitMessage("there is no hunk here; ]v goes to the next one")
+		s.AwaitMessage("no hunk here; ]v goes to the next one")
 
 		// Selected lines, as many hunks as they touch.
 		s.Keys("ggVGg>")

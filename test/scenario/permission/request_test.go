@@ -202,9 +202,9 @@ func TestAllowAndReject(t *testing.T) {
 
 		id = ask(options[0], options[2])
 		s.Command("Acp allow")
-		s.AwaitMessage("there is no option to allow it")
+		s.AwaitMessage("no option to allow it")
 		s.Command("Acp reject always")
-		s.AwaitMessage("there is no option to always reject it")
+		s.AwaitMessage("no option to always reject it")
 		s.Command("Acp reject")
 		answered(id, "no")
 	})

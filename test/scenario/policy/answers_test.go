@@ -66,7 +66,7 @@ func TestLastingAnswers(t *testing.T) {
 		s.AwaitLua(`not table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('make test')`)
 		s.Keys("gg")
 		s.Keys("x")
-		s.AwaitMessage("there is no answer on this line")
+		s.AwaitMessage("no answer on this line")
 		s.Keys("q")
 		s.AwaitLua(`vim.bo.filetype ~= 'acp-permissions'`)
 		asked(s, p, scene.CommandCall("c4", "make test"), 1)

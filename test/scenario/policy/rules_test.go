@@ -141,7 +141,7 @@ func TestRulesWithMistakes(t *testing.T) {
 		{"no rule", `{ 'git **' }`, `permissions[1]: expected a rule, got "git **"`},
 		{"an action", `{ { action = 'allow' }, { command = 'a', action = 'permit' } }`, `permissions[2].action: expected 'allow', 'reject' or 'ask', got "permit"`},
 		{"no action", `{ { command = 'a' } }`, `permissions[1].action: expected 'allow', 'reject' or 'ask', got nil`},
-		{"a field", `{ { comand = 'a', action = 'reject' }, { action = 'allow' } }`, `permissions[1].comand: there is no such field`},
+		{"a field", `{ { comand = 'a', action = 'reject' }, { action = 'allow' } }`, `permissions[1].comand: no such field`},
 		{"a value", `{ { kind = 7, action = 'reject' }, { action = 'allow' } }`, `permissions[1].kind: expected a string or a list of strings, got 7`},
 		{"a glob", `{ { path = 'a[', action = 'reject' }, { action = 'allow' } }`, `permissions[1].path "a[": it is not a glob`},
 		{"a pattern", `{ { command = 'a && b', action = 'reject' }, { action = 'allow' } }`, `permissions[1].command "a && b": it has more than one command`},

@@ -58,7 +58,7 @@ func TestWhatWaitsIsNotTakenBack(t *testing.T) {
 		s.AwaitNotification("this prompt has not been sent yet: :Acp queue edits it")
 		s.ToBlock("An answer")
 		s.Keys("gE")
-		s.AwaitNotification("there is no prompt of yours here")
+		s.AwaitNotification("no prompt of yours here")
 		s.AwaitPrompt("")
 		p.EndTurn(turn)
 	})

@@ -162,7 +162,7 @@ func TestInstallFromNpm(t *testing.T) {
 		s.AwaitState("requires_action") // it talks
 		s.OK(`require('acp').cancel()`)
 		s.AwaitTurnEnd("cancelled")
-		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. What was installed before is unchanged.") {
+		if err, _ := call(s, `require('acp').install('tiny', { version = '2.0.0' }, done)`); !strings.Contains(err, "it wants a newer Node. Nothing else has changed.") {
 			t.Errorf("a version that does not start: %s", err)
 		}
 		if err, _ := call(s, `require('acp').install('tiny', { version = '3.0.0' }, done)`); !strings.Contains(err, "Tiny Agent needs Node.js 99.1.0 or newer, but this is ") {
@@ -262,7 +262,7 @@ func TestCancelOnThePage(t *testing.T) {
 		s.Keys("/Slow<CR>i")
 		s.AwaitScreen("npm asks what slow-agent@1.0.0 needs")
 		s.Keys("<C-c>")
-		s.AwaitNotification("Installing Slow was cancelled. What was there before is unchanged.")
+		s.AwaitNotification("Installing Slow was cancelled. Nothing has changed.")
 		s.AwaitScreen("Never comes")
 		s.Await("its folder to be gone", func() bool {
 			found, _ := filepath.Glob(filepath.Join(s.Data, "nvim", "acp", "agents", "slow", ".*"))

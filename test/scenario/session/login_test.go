@@ -116,7 +116,7 @@ func TestLoginInTheMiddleOfASession(t *testing.T) {
 		p.Expect("authenticate")
 		s.Command("Acp cancel")
 		p.Expect("$/cancel_request")
-		s.AwaitChat("authenticate was cancelled.")
+		s.AwaitChat("The login was cancelled.")
 		s.Command("Acp auth")
 		p.Authenticate("browser")
 		p.PlayTurn("kept words")

@@ -37,7 +37,7 @@ func TestBadConfiguration(t *testing.T) {
 			"agents.1: expected a name for the agent, got none",
 			"layout: expected 'right', ",
 			"keys.send: expected a key, or false for none, got 5",
-			"colour: there is no such option",
+			"colour: no such option",
 			"permissions: expected a list of rules, got { a = 1 }",
 			"notify: expected",
 		}
@@ -88,7 +88,7 @@ func TestBadConfigurationThatIsNoTable(t *testing.T) {
 			{`{ host = 'acp-nvim' }`, "host: expected a table with command (a list of strings)"},
 			{`{ keys = 'vim' }`, "keys: expected a table of keys by action"},
 			{`{ layout = { position = 'middle' } }`, "layout: expected 'right', "},
-			{`{ 'list' }`, "1: there is no such option"},
+			{`{ 'list' }`, "1: no such option"},
 		} {
 			s.Command("messages clear")
 			s.Lua(nil, `require('acp').setup(`+c.setup+`)`)

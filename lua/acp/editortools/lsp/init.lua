@@ -24,7 +24,8 @@ local servers = require('acp.editortools.lsp.servers')
 ---@class acp.LspResult
 ---@field err? string one sentence
 ---@field places? table[]
----@field rest? {path: string, count: integer}[] places that are not told one by one
+---@field located? acp.Located[] places whose texts the host adds
+---@field counted? acp.Counted places than those
 ---@field diagnostics? table[]
 ---@field text? string
 ---@field actions? {id: string, title: string, kind?: string}[]
@@ -109,8 +110,8 @@ end
 ---@param spots acp.Spot[]
 ---@param sort boolean
 local function tell_places(q, spots, sort)
-  q.stop = places.of(spots, sort, function(list, rest)
-    q.result.places, q.result.rest = list, #rest > 0 and rest or nil
+  q.stop = places.of(spots, sort, function(list)
+    q.result.places = list
     q.done(q.result)
   end)
 end
@@ -127,11 +128,18 @@ local function locations(method, context)
     ask(q, method, function(client)
       return vim.tbl_extend('force', params(client), { context = context })
     end, function(answers)
-      local spots = {}
-      for _, answer in ipairs(answers) do
-        places.locations(answer.result, answer.client.offset_encoding, spots)
+      local files, count = {}, #answers
+      local function next_answer()
+        local answer = table.remove(answers)
+        if answer then
+          local encoding = answer.client.offset_encoding
+          q.stop = places.locate(answer.result, encoding, files, next_answer)
+          return
+        end
+        q.result.located, q.result.counted = places.shorten(files, count)
+        q.done(q.result)
       end
-      tell_places(q, spots, true)
+      next_answer()
     end)
   end
 end

@@ -2,10 +2,11 @@
 ---text of the line.
 local M = {}
 
+local api = vim.api
 local position = require('acp.editortools.lsp.position')
 local text = require('acp.editortools.lsp.text')
 
----@class acp.Spot a place as a server names it
+---@class acp.Spot a symbol as a server names it
 ---@field uri string
 ---@field range table
 ---@field encoding string
@@ -14,22 +15,125 @@ local text = require('acp.editortools.lsp.text')
 ---@field container? string
 ---@field depth? integer
 
----The spots of an answer: a location, or a list of them, or of links.
+---@param uri any
+---@return string|false path of a file
+local function path_of(uri)
+  if type(uri) ~= 'string' or not vim.startswith(uri, 'file:') then
+    return false
+  end
+  local plain = uri:match('^file://(/[%w_./+@-]*)$')
+  if plain and not plain:find('/[/.]') then
+    return plain -- as both functions below take long
+  end
+  return vim.fs.normalize(vim.uri_to_fname(uri))
+end
+
+---@class acp.Located the places that an answer has in a file
+---@field path string
+---@field encoding string
+---@field at integer[] line and unit of each place from 0, as the server tells them
+---@field loaded? boolean a buffer has the file
+---@field rows? integer[] of the lines that are told
+---@field lines? string[] of the first places, where a buffer has the file
+
+---How many lines of buffers are told along, which is more than the host lists.
+local told = 150
+
+---Sorts an answer's places by their files: a location, or a list of them, or of links.
 ---@param result any
 ---@param encoding string
----@param spots acp.Spot[]
-function M.locations(result, encoding, spots)
+---@param files acp.Located[] where they are added
+---@param done fun()
+---@return fun() cancel
+function M.locate(result, encoding, files, done)
   if type(result) ~= 'table' then
-    return
+    done()
+    return function() end
   end
   local list = vim.islist(result) and result or { result }
-  for _, location in ipairs(list) do
-    local uri = location.uri or location.targetUri
-    local range = location.range or location.targetSelectionRange
-    if uri and range then
-      table.insert(spots, { uri = uri, range = range, encoding = encoding })
+  local of_uri = {} ---@type table<any, acp.Located|false>
+  ---@param from integer
+  ---@param to integer
+  local function locate(from, to)
+    for i = from, to do
+      local uri, range = list[i].uri, list[i].range
+      if not uri then
+        uri, range = list[i].targetUri or 0, list[i].targetSelectionRange
+      end
+      local file = of_uri[uri]
+      if file == nil then
+        local path = path_of(uri)
+        file = path and { path = path, encoding = encoding, at = {} }
+        if file then
+          files[#files + 1] = file
+        end
+        of_uri[uri] = file
+      end
+      if file and range then
+        local at, row, unit = file.at, range.start.line, range.start.character
+        local n = #at
+        if at[n] ~= unit or at[n - 1] ~= row then -- some servers repeat themselves
+          at[n + 1], at[n + 2] = row, unit
+        end
+      end
     end
   end
+  local parts, part = {}, 1000
+  for from = 1, #list, part do
+    parts[#parts + 1] = from
+  end
+  return text.sliced(parts, function(from)
+    locate(from, math.min(#list, from + part - 1))
+  end, done)
+end
+
+---@class acp.Counted how many places there are in further files
+---@field paths string[]
+---@field counts integer[]
+
+---Adds the first lines that a buffer has of the places in its file.
+---@param file acp.Located
+---@param buf integer
+---@param most integer
+local function add_lines(file, buf, most)
+  local rows = {}
+  for i = 1, #file.at, 2 do
+    rows[#rows + 1] = file.at[i]
+  end
+  table.sort(rows)
+  file.loaded, file.rows, file.lines = true, {}, {}
+  for i = 1, math.min(#rows, most) do
+    file.rows[i] = rows[i]
+    file.lines[i] = api.nvim_buf_get_lines(buf, rows[i], rows[i] + 1, false)[1] or ''
+  end
+end
+
+---Adds the lines that buffers have of the places that may be listed. Of files behind those the
+---number of their places does for the host; not so where several answers may tell the same ones.
+---@param files acp.Located[] which are put in the order of their paths
+---@param answers integer
+---@return acp.Located[] listed
+---@return acp.Counted counted
+function M.shorten(files, answers)
+  table.sort(files, function(a, b)
+    return a.path < b.path
+  end)
+  local listed, paths, counts = {}, {}, {}
+  local bufs, left = text.bufs(), told
+  for _, file in ipairs(files) do
+    local path, count = file.path, #file.at / 2
+    if left == 0 and answers == 1 then
+      paths[#paths + 1], counts[#counts + 1] = path, count
+    else
+      listed[#listed + 1] = file
+    end
+    local buf = bufs[path]
+    if buf then
+      add_lines(file, buf, left)
+    end
+    left = math.max(0, left - count)
+  end
+  return listed, { paths = paths, counts = counts }
 end
 
 ---@param kind any
@@ -67,28 +171,11 @@ function M.symbols(result, encoding, spots, uri)
   end
 end
 
----How many places that are no symbols are told one by one; the host lists fewer, and of the others
----it needs the number.
-local told = 150
-
 ---@class acp.NamedSpot
 ---@field spot acp.Spot
 ---@field path string
 ---@field row integer
 ---@field unit integer
-
----@param uri any
----@return string|false path of a file
-local function path_of(uri)
-  if type(uri) ~= 'string' or not vim.startswith(uri, 'file:') then
-    return false
-  end
-  local path = vim.uri_to_fname(uri)
-  if path:find('//', 1, true) or path:find('/.', 1, true) or path:find('\\', 1, true) then
-    return vim.fs.normalize(path) -- which takes long
-  end
-  return path
-end
 
 ---@param spots acp.Spot[]
 ---@return acp.NamedSpot[]
@@ -142,40 +229,28 @@ local function sorted(named)
   return all
 end
 
----Turns spots into places, once each, in the order of files and lines where `sort` says so.
+---Turns symbols into places, once each, in the order of files and lines where `sort` says so.
 ---@param spots acp.Spot[]
 ---@param sort boolean
----@param done fun(places: table[], rest: {path: string, count: integer}[]) the rest is counted
+---@param done fun(places: table[])
 ---@return fun() cancel
 function M.of(spots, sort, done)
   local named = in_files(spots)
   if sort then
     named = sorted(named)
   end
-  local all, rest, seen, counts = {}, {}, {}, {}
+  local all, seen = {}, {}
   local line_of = text.reader()
   return text.sliced(named, function(item)
     local spot, path, row = item.spot, item.path, item.row
-    local of_path = seen[path]
-    if not of_path then
-      of_path = {}
-      seen[path] = of_path
-    end
-    local key = row * 2 ^ 21 + item.unit
     local line, column
     if #all < told then
       line = line_of(path, row) or ''
       column = position.byte(line, item.unit, spot.encoding) + 1
-      key = row * 2 ^ 21 + column - 1
     end
-    if spot.name then
-      key = key .. spot.name
-    end
-    if of_path[key] then
-      return
-    end
-    of_path[key] = true
-    if #all < told or spot.name then
+    local key = ('%s\0%d\0%d\0%s'):format(path, row, column or item.unit, spot.name or '')
+    if not seen[key] then
+      seen[key] = true
       all[#all + 1] = {
         path = path,
         line = row + 1,
@@ -186,14 +261,9 @@ function M.of(spots, sort, done)
         container = spot.container,
         depth = spot.depth,
       }
-    elseif counts[path] then
-      counts[path].count = counts[path].count + 1
-    else
-      counts[path] = { path = path, count = 1 }
-      rest[#rest + 1] = counts[path]
     end
   end, function()
-    done(all, rest)
+    done(all)
   end)
 end
 

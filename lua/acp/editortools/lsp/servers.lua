@@ -81,10 +81,13 @@ local function open(path)
   return buf
 end
 
+---The servers of a buffer, or all, but for the one that completes in our prompts.
 ---@param buf? integer
 ---@return vim.lsp.Client[]
 function M.of(buf)
-  return vim.lsp.get_clients({ bufnr = buf })
+  return vim.tbl_filter(function(client)
+    return client.name ~= 'acp'
+  end, vim.lsp.get_clients({ bufnr = buf }))
 end
 
 ---@param client vim.lsp.Client
@@ -278,7 +281,7 @@ end
 ---@return fun() cancel
 function M.ask(clients, method, params, buf, limit, done)
   local answers, waiting, count = {}, {}, 0
-  local over, partial = false, false
+  local over, partial, asking = false, false, true
   local timer = assert(vim.uv.new_timer())
   local group = api.nvim_create_augroup(('acp_ask_%d'):format(vim.uv.hrtime()), {})
   local function stop()
@@ -316,8 +319,8 @@ function M.ask(clients, method, params, buf, limit, done)
     else
       partial = true
     end
-    if count == 0 then
-      vim.schedule(finish)
+    if count == 0 and not asking then
+      finish()
     end
   end
   for _, client in ipairs(clients) do
@@ -339,6 +342,7 @@ function M.ask(clients, method, params, buf, limit, done)
       waiting[client] = id
     end
   end
+  asking = false
   if count == 0 then
     vim.schedule(finish)
   end

@@ -7,8 +7,11 @@ local api = vim.api
 ---@param path string
 ---@return integer?
 function M.buf(path)
-  local buf = vim.fn.bufnr('^' .. vim.fn.escape(path, '[]*?\\{},$') .. '$')
-  return buf ~= -1 and api.nvim_buf_is_loaded(buf) and buf or nil
+  for _, buf in ipairs(api.nvim_list_bufs()) do -- bufnr() takes a pattern, which is slow
+    if api.nvim_buf_get_name(buf) == path and api.nvim_buf_is_loaded(buf) then
+      return buf
+    end
+  end
 end
 
 ---@param path string
@@ -26,15 +29,22 @@ end
 ---How many lines of a file are read more than are asked for, as others below them are mostly next.
 local ahead = 200
 
----Gives what reads single lines of many files, as they are now.
----@return fun(path: string, row: integer): string? line nil where there is none
-function M.reader()
-  local bufs, files = {}, {}
+---The buffers that have files loaded, by path.
+---@return table<string, integer>
+function M.bufs()
+  local bufs = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(buf) then
       bufs[vim.fs.normalize(api.nvim_buf_get_name(buf))] = buf
     end
   end
+  return bufs
+end
+
+---Gives what reads single lines of many files, as they are now.
+---@return fun(path: string, row: integer): string? line nil where there is none
+function M.reader()
+  local bufs, files = M.bufs(), {}
   return function(path, row)
     if bufs[path] then
       return api.nvim_buf_get_lines(bufs[path], row, row + 1, false)[1]

@@ -104,7 +104,7 @@ func TestFilesOfOwnPrompts(t *testing.T) {
 		s.Begin()
 		got := s.LuaString(`table.concat(vim.tbl_map(function(p)
 			return ('%s|%s|%s'):format(p.name, p.description, p.body)
-		end, require('acp.prompt.own').list(require('acp.rpc.state').sessions[1])), '\n')`)
+		end, require('acp.prompt.own_prompts').list(require('acp.rpc.state').sessions[1])), '\n')`)
 		want := "fields|a --- b|\nfolded|Over two lines|text --- of it\nplain||---\nis no field\nwindows|CR|text\nünïcode||x"
 		if got != want {
 			t.Errorf("there are\n%s\nwant\n%s", got, want)

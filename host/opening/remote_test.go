@@ -1,4 +1,4 @@
-package host
+package opening
 
 import "testing"
 
@@ -14,7 +14,7 @@ func TestWhatARestartTakesUp(t *testing.T) {
 		"nothing said":           {remote{stored: "x", own: true}, false, remote{own: true}},
 		"taken up, nothing said": {remote{stored: "x"}, false, remote{stored: "x"}},
 	} {
-		c.was.again(c.said)
+		c.was.Again(c.said)
 		if c.was != c.want {
 			t.Errorf("%s: %+v, expected %+v", name, c.was, c.want)
 		}

@@ -1,0 +1,146 @@
+package editortools
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+)
+
+// ToolsConfig is what the tools of one session need of it. The functions are called on its goroutine.
+type ToolsConfig struct {
+	Grant func() (*Grant, error)      // of the agent's process; nil for none
+	Info  func() session.Info         // what the agent has said of itself
+	Note  func(session.ToolCallPatch) // brings a patch into the conversation and the history
+}
+
+// Tools are the editor's tools as one session has them. They belong to the session's goroutine.
+type Tools struct {
+	base   feature.Base
+	config ToolsConfig
+	caller *Caller
+	grant  *Grant // nil where the agent has none
+	told   bool   // the user was told why the agent does without them
+}
+
+// NewTools returns the tools of a session, whose agent has none yet. caller is the session to the tools.
+func NewTools(base feature.Base, caller *Caller, config ToolsConfig) *Tools {
+	return &Tools{base: base, caller: caller, config: config}
+}
+
+// AddTo are MCP servers for the session's agent with that of the editor, as far as it takes one.
+func (t *Tools) AddTo(servers []session.MCPServer) []session.MCPServer {
+	t.grant = nil
+	info := t.config.Info()
+	if !info.StdioServers && !info.HTTPServers {
+		return servers
+	}
+	without := func(why any) []session.MCPServer {
+		t.base.Remark("warning", fmt.Sprintf("%s works without the editor's tools: %v.", t.base.Title, why))
+		return servers
+	}
+	g, err := t.config.Grant()
+	switch taken := slices.ContainsFunc(servers, func(m session.MCPServer) bool { return m.Name == Name }); {
+	case err != nil:
+		return without(err)
+	case g == nil:
+		return servers
+	case taken:
+		return without("one of your MCP servers is called " + Name + " too")
+	}
+	entry, err := g.Entry(t.base.Cwd, info)
+	if err != nil {
+		return without(err)
+	}
+	t.grant = g
+	return append(slices.Clone(servers), entry)
+}
+
+// Instructions are what the model is told of the tools, "" for nothing.
+func (t *Tools) Instructions() string {
+	if t.grant == nil {
+		return ""
+	}
+	return t.grant.Instructions()
+}
+
+// State says whether the agent has the tools: "connected", "offered", or "" for none.
+func (t *Tools) State() string {
+	switch {
+	case t.grant == nil:
+		return ""
+	case t.grant.Came(t.base.Cwd):
+		return "connected"
+	}
+	return "offered"
+}
+
+// Named says how the agent calls the session.
+func (t *Tools) Named(id string) {
+	if t.grant != nil {
+		t.grant.Named(id, t.caller)
+	}
+}
+
+// BeginTurn says that a turn has begun.
+func (t *Tools) BeginTurn() {
+	if t.grant != nil {
+		t.grant.Begin(t.caller)
+	}
+}
+
+// EndTurn says that it has ended, or is being cancelled.
+func (t *Tools) EndTurn() {
+	if t.grant != nil {
+		t.grant.End(t.caller)
+	}
+}
+
+// Seen says that the agent has told of a tool call.
+func (t *Tools) Seen(call string) {
+	if t.grant != nil {
+		t.grant.Seen(call, t.caller)
+	}
+}
+
+// Leave says that the session is no longer the agent's.
+func (t *Tools) Leave() {
+	if t.grant != nil {
+		t.grant.Forget(t.caller)
+		t.grant = nil
+	}
+}
+
+// TellUntrusted says, once, why an agent has not started the tools, of which it says nothing itself.
+func (t *Tools) TellUntrusted() {
+	if t.State() != "offered" || t.told || t.config.Info().Name != "gemini-cli" {
+		return
+	}
+	t.told = true
+	t.base.Remark("info", t.base.Title+" has not started the editor's tools: it takes MCP servers only in folders that it trusts.\n"+
+		"Run gemini here once and trust the folder, then :Acp restart. :help acp-editor-tools")
+}
+
+// Ours reports whether a call is of one of the tools, which ask by themselves what is to be asked. The agent may have a
+// server of that name from elsewhere: ours is the one that it has started in the session's folder, with that tool.
+func (t *Tools) Ours(call *session.ToolCall) bool {
+	m, ok := call.MCP()
+	return ok && m.Clear && m.Server == Name && t.has(m.Tool)
+}
+
+// NoteCall takes down that a call is of one of the tools, so that it is said in its words, now and when the session is
+// told again. A server of that name from elsewhere has none of them, see [Tools.Ours].
+func (t *Tools) NoteCall(call *session.ToolCall) {
+	if call.Editor {
+		return
+	}
+	if tool, ok := sentence.Tool(call); ok && t.has(tool) {
+		t.config.Note(session.ToolCallPatch{ID: call.ID, Editor: true})
+	}
+}
+
+func (t *Tools) has(tool string) bool {
+	return t.grant != nil && t.grant.Has(tool) && t.grant.Came(t.base.Cwd)
+}

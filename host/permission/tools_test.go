@@ -1,0 +1,91 @@
+package permission
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+)
+
+// A tool that reads a file does not wait for a write of it that waits for the user.
+func TestToolsReadBesideWritesThatWait(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		write := d.store("a.txt", nineBut("5", "five\n"))
+		d.waits(write)
+		var got []string
+		d.Allow(context.Background(), filepath.Join(d.dir, "a.txt"), func(real string, err error) { got = append(got, real) })
+		d.settle()
+		if len(got) != 1 || got[0] != filepath.Join(d.dir, "a.txt") {
+			t.Errorf("the read is answered with %q", got)
+		}
+		d.answer(d.open().asked.Options[0].ID)
+		d.is(write, "")
+	})
+}
+
+// Where a write fails, the follower is told of no edit.
+func TestFailedWritesAreNotFollowed(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.before.Store(false)
+		if err := os.Mkdir(filepath.Join(d.dir, "folder"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.store("folder", "x\n"); got.answered != 1 || got.err == nil {
+			t.Errorf("a folder is written: %+v", got)
+		}
+		if len(d.followed) > 0 {
+			t.Errorf("followed are %q", d.followed)
+		}
+		d.is(d.store("b.txt", "x\n"), "")
+		if len(d.followed) != 1 {
+			t.Errorf("followed are %q", d.followed)
+		}
+	})
+}
+
+// However long an input is, each of its items that finds no room is counted, and none of them fails.
+func TestLongListsOfInputs(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		var items []string
+		for range 3 {
+			items = append(items, strings.Repeat("x", floatBytes/2))
+		}
+		items = append(items, "", "last")
+		input, err := json.Marshal(map[string]any{"a": items, "b": []string{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(input))}}).Lines
+		if last := got[len(got)-1]; !strings.HasSuffix(last, "bytes more, which are not shown") {
+			t.Errorf("the last line is %.80q", last)
+		}
+	})
+}
+
+// What a request has shown of a call is its change when the call goes on, after the answer too.
+func TestAnsweredRequestsLeaveTheirDiffs(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		path := filepath.Join(d.dir, "a.txt")
+		d.on(func() {
+			d.Ask(session.PermissionRequest{
+				Context: context.Background(), Reply: func(string) {},
+				Call:    session.ToolCallPatch{ID: "c", Title: acp.Set("Edit"), Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{replacing(path, "5\n", "five\n")})},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+			})
+		})
+		d.settle()
+		d.answer("yes")
+		d.on(func() {
+			d.update(session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{})})
+			call := d.conv.ToolCall("c")
+			if files := d.diffs.Files(call); len(files) != 1 || files[0].Path != path {
+				t.Errorf("the call shows %+v", files)
+			}
+		})
+	})
+}

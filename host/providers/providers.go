@@ -1,0 +1,98 @@
+// Package providers has the providers of models that some agents let their client choose.
+package providers
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// Config is what the providers of a session's agent need. The functions are called on the session's goroutine.
+type Config struct {
+	Requests *control.Requests
+	Agent    func() session.Agent // nil while there is none
+	Info     func() session.Info  // what it has said of itself
+	Hide     func(secrets []string)
+	Blot     func(text string) string // blots out secrets
+}
+
+// Providers are those of one session's agent. They belong to the session's goroutine.
+type Providers struct {
+	base   feature.Base
+	config Config
+}
+
+// New returns the providers of a session's agent.
+func New(base feature.Base, config Config) *Providers { return &Providers{base, config} }
+
+// List tells Lua of the providers.
+func (p *Providers) List(m rpc.ListProviders) {
+	agent := p.chooses(m.Callback)
+	if agent == nil {
+		return
+	}
+	control.Ask(p.config.Requests, "providers/list", func(answer func([]session.Provider, error) bool) func() {
+		return agent.Providers(func(list []session.Provider, err error) { answer(list, err) })
+	}, func(found []session.Provider, err error) {
+		if err != nil {
+			p.base.Editor.Answer(m.Callback, nil, p.failed("providers/list", err))
+			return
+		}
+		list := make([]rpc.Provider, len(found))
+		for i, f := range found {
+			list[i] = rpc.Provider{ID: f.ID, Types: f.Types, Required: f.Required, Type: f.Type, URL: f.URL}
+		}
+		p.base.Editor.Answer(m.Callback, list, "")
+	})
+}
+
+// Set says where the agent reaches a provider, for the sessions that it opens from now on.
+func (p *Providers) Set(m rpc.SetProvider) {
+	if agent := p.chooses(m.Callback); agent != nil {
+		p.config.Hide(slices.Collect(maps.Values(m.Headers)))
+		p.config.Requests.Do("providers/set", func(done func(error)) func() {
+			return agent.SetProvider(session.Provider{ID: m.ID, Type: m.Type, URL: m.URL}, m.Headers, done)
+		}, p.answered(m.Callback, "providers/set"))
+	}
+}
+
+// Disable has the agent not use a provider any more.
+func (p *Providers) Disable(m rpc.DisableProvider) {
+	if agent := p.chooses(m.Callback); agent != nil {
+		p.config.Requests.Do("providers/disable", func(done func(error)) func() {
+			return agent.DisableProvider(m.ID, done)
+		}, p.answered(m.Callback, "providers/disable"))
+	}
+}
+
+// chooses is the agent, where it runs and has providers to choose from; else nil, which it says.
+func (p *Providers) chooses(callback int) session.Agent {
+	agent := p.config.Agent()
+	switch {
+	case agent == nil:
+		p.base.Editor.Answer(callback, nil, p.base.Title+" is not running")
+	case !p.config.Info().Providers:
+		p.base.Editor.Answer(callback, nil, p.base.Title+" has no providers to choose")
+	default:
+		return agent
+	}
+	return nil
+}
+
+func (p *Providers) answered(callback int, method string) func(error) {
+	return func(err error) {
+		if err != nil {
+			p.base.Editor.Answer(callback, nil, p.failed(method, err))
+			return
+		}
+		p.base.Editor.Answer(callback, true, "")
+	}
+}
+
+func (p *Providers) failed(method string, err error) string {
+	return p.config.Blot(control.Failed(p.base.Agent, p.base.Title, method, err))
+}

@@ -1,0 +1,212 @@
+// Package view is what Neovim is told of a session: what its features have drawn, what Lua keeps of it, and events. The
+// editor asks for it when Neovim has time.
+package view
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/chat"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/elicitation"
+	"github.com/acp-nvim/acp-nvim/host/events"
+	"github.com/acp-nvim/acp-nvim/host/luastate"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/permission"
+	"github.com/acp-nvim/acp-nvim/host/reviewui"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/terminals"
+	"github.com/acp-nvim/acp-nvim/host/transcript"
+)
+
+// hidden is how often Neovim is told of a session at whose chat nobody looks.
+const hidden = 100 * time.Millisecond
+
+// Parts is what there is to tell. The functions are called on the session's goroutine.
+type Parts struct {
+	Chat      *chat.Chat
+	Review    *reviewui.Review
+	Terminals *terminals.Set
+	Calls     *luastate.Calls
+	Questions *elicitation.Questions
+	Requests  *permission.Requests
+	Events    *events.Queue
+
+	State   func() rpc.Session          // what Lua keeps of the session
+	Waiting func() []transcript.Waiting // the prompts that wait
+	Working func() bool                 // a turn runs
+}
+
+// View is what Neovim is told of one session. Its methods belong to the session's goroutine, but where it is said.
+type View struct {
+	in     rpc.In
+	box    *mailbox.Mailbox
+	editor *editor.Editor
+	parts  Parts
+
+	visible atomic.Bool // a window shows the chat
+	urgent  atomic.Bool // something must not wait for a hidden chat's turn
+
+	stale bool // what Lua keeps of the session is out of date
+	clock *time.Timer
+}
+
+// New returns the view of a session, of which all is to be told. It has its parts before anything is marked.
+func New(session int, box *mailbox.Mailbox, nvim *editor.Editor) *View {
+	return &View{in: rpc.In{Session: session}, box: box, editor: nvim, stale: true}
+}
+
+// Of says what the view is of.
+func (v *View) Of(parts Parts) { v.parts = parts }
+
+// Show says whether a window shows the chat. Any goroutine.
+func (v *View) Show(visible bool) {
+	v.visible.Store(visible)
+	v.Mark()
+}
+
+// Visible reports whether a window shows the chat. Any goroutine.
+func (v *View) Visible() bool { return v.visible.Load() }
+
+// Mark says that there is more to tell. Any goroutine.
+func (v *View) Mark() { v.editor.Mark(v) }
+
+// MarkUrgent is Mark for what does not wait until a window shows the chat. Any goroutine.
+func (v *View) MarkUrgent() {
+	v.urgent.Store(true)
+	v.Mark()
+}
+
+// Hurry is Mark for what the user waits for, see [editor.Editor.Hurry]. Any goroutine.
+func (v *View) Hurry() { v.editor.Hurry(v) }
+
+// HurryUrgent is Hurry for what does not wait until a window shows the chat. Any goroutine.
+func (v *View) HurryUrgent() {
+	v.urgent.Store(true)
+	v.Hurry()
+}
+
+// Changed says that what Lua keeps of the session is out of date, and the user is to see it at once.
+func (v *View) Changed() {
+	v.stale = true
+	v.HurryUrgent()
+}
+
+// Changing is Changed where more of the same may come.
+func (v *View) Changing() {
+	v.stale = true
+	v.MarkUrgent()
+}
+
+// StartClock lets the durations in the chat go on while a turn runs.
+func (v *View) StartClock() {
+	v.StopClock()
+	v.clock = time.AfterFunc(time.Second, func() {
+		v.box.Put(func() {
+			if v.parts.Working() {
+				v.parts.Chat.Tick()
+				v.Mark()
+				v.StartClock()
+			}
+		})
+	})
+}
+
+// StopClock ends what StartClock began.
+func (v *View) StopClock() {
+	if v.clock != nil {
+		v.clock.Stop()
+	}
+}
+
+// Interval is how often Neovim is told: at most once a frame, and rarely where nobody looks.
+func (v *View) Interval() time.Duration {
+	if v.visible.Load() || v.urgent.Load() {
+		return 0
+	}
+	return hidden
+}
+
+// Take asks the session's goroutine for what Neovim is to be told next, about budget bytes of it. The editor's goroutine.
+func (v *View) Take(budget int) (ops []editor.Op, more bool) {
+	done := make(chan struct{})
+	if !v.box.Put(func() {
+		ops, more = v.Next(budget)
+		close(done)
+	}) {
+		return nil, false
+	}
+	<-done
+	return ops, more
+}
+
+// Next is Take on the session's goroutine.
+func (v *View) Next(budget int) (ops []editor.Op, more bool) {
+	p := v.parts
+	v.urgent.Store(false)
+	if v.stale {
+		p.Chat.Await(p.Waiting())
+	}
+	p.Chat.Sync()
+	p.Terminals.Touched(p.Chat.TouchTerminal)
+	ops = p.Chat.Ops(budget)
+	ops = append(ops, p.Review.Tab.Edits(budget)...)
+	if p.Review.Tab.Dirty() {
+		v.urgent.Store(true)
+	}
+	calls, changes := p.Calls.Take(), p.Review.Ops()
+	var due []editor.Op
+	if !p.Review.Pending() {
+		due = v.events() // before the state, which says with them that the turn is over
+	}
+	ops = append(ops, v.state(calls)...)
+	ops = append(ops, changes...)
+	ops = append(ops, p.Terminals.Ops()...)
+	ops = append(ops, due...)
+	return ops, p.Chat.Dirty() || p.Review.Tab.Dirty() || p.Calls.Pending() || p.Review.Pending() || p.Events.Due()
+}
+
+// Close hands out all that Neovim is still to be told of a session that has ended: it is not asked any more.
+func (v *View) Close() {
+	v.stale = true
+	v.editor.Forget(v)
+	for more := true; more; {
+		var ops []editor.Op
+		ops, more = v.Next(64 << 10)
+		for _, op := range ops {
+			v.editor.Post(op)
+		}
+	}
+}
+
+// state tells Lua what is new of the state that it keeps.
+func (v *View) state(calls []rpc.ToolCallAt) []editor.Op {
+	var ops []editor.Op
+	if v.stale {
+		v.stale = false
+		ops = append(ops, editor.Do(v.parts.State()))
+	}
+	if len(calls) > 0 {
+		ops = append(ops, editor.Do(rpc.ToolCalls{In: v.in, Calls: calls}))
+	}
+	if list, changed := v.parts.Questions.Take(); changed {
+		ops = append(ops, editor.Do(rpc.Elicitations{In: v.in, Elicitations: list}))
+	}
+	if list, changed := v.parts.Requests.Take(); changed {
+		ops = append(ops, editor.Do(rpc.Permissions{In: v.in, Permissions: list}))
+	}
+	return ops
+}
+
+// events are those that are due. The state that is told after the end of a turn says that it is over.
+func (v *View) events() []editor.Op {
+	ending := v.parts.Events.Ending()
+	due := v.parts.Events.Take()
+	if len(due) == 0 {
+		return nil
+	}
+	if ending && !v.parts.Events.Ending() {
+		v.stale = true
+	}
+	return []editor.Op{editor.Do(rpc.Events{Events: due})}
+}
