@@ -1,166 +1,137 @@
 package elicitation
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math/big"
+	"math"
+	"net/mail"
+	"net/url"
+	"regexp"
 	"slices"
-	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"strconv"
+	"time"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has what makes an answer invalid.
-
-// checker compares answers with the schema of a form.
-type checker struct {
-	form   *session.Form
-	schema *jsonschema.Schema
-}
-
-// address is that of the schema for the compiler; nothing is fetched from it.
-const address = "form.json"
-
-func newChecker(form *session.Form) (*checker, error) {
-	schema, err := compile(form.Schema)
-	if err != nil { // a pattern may be none for Go: the agent looks itself
-		schema, err = compile(withoutPatterns(form.Schema))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("its form is malformed: %w", err)
-	}
-	return &checker{form, schema}, nil
-}
-
-func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.AssertFormat()
-	if err := c.AddResource(address, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(address)
-}
-
-func withoutPatterns(schema json.RawMessage) json.RawMessage {
-	var doc map[string]any
-	if json.Unmarshal(schema, &doc) != nil {
-		return schema
-	}
-	properties, _ := doc["properties"].(map[string]any)
-	for _, p := range properties {
-		if p, ok := p.(map[string]any); ok {
-			delete(p, "pattern")
-		}
-	}
-	rest, err := json.Marshal(doc)
-	if err != nil {
-		return schema
-	}
-	return rest
-}
+// This file has what makes an answer invalid. A form's fields have all that its schema says; a library for schemas of
+// every kind costs the host more memory than the rest of it.
 
 // fault is what is wrong with a field, as the end of a sentence that begins with the field.
 type fault struct{ name, title, text string }
 
-// faults are what is wrong with an answer, by the form's order.
-func (c *checker) faults(content map[string]any) []fault {
+// faultsOf are what is wrong with an answer, by the form's order.
+func faultsOf(form *session.Form, content map[string]any) (all []fault) {
 	data, err := json.Marshal(content)
-	if err != nil {
+	var sent map[string]any // as the agent will read it
+	if err != nil || json.Unmarshal(data, &sent) != nil {
 		return []fault{{text: "it cannot be sent"}}
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		return []fault{{text: "it cannot be sent"}}
-	}
-	var all []fault
-	for name := range content {
-		if c.field(name) == nil {
+	for name := range sent {
+		if !slices.ContainsFunc(form.Fields, func(f session.FormField) bool { return f.Name == name }) {
 			all = append(all, fault{name, name, "is not one of its fields"})
 		}
 	}
-	var invalid *jsonschema.ValidationError
-	if errors.As(c.schema.Validate(value), &invalid) {
-		c.add(&all, invalid)
+	for _, f := range form.Fields {
+		value, given := sent[f.Name]
+		switch text := wrong(f, value); {
+		case !given && f.Required:
+			all = append(all, fault{f.Name, f.Title, "is required"})
+		case given && text != "":
+			all = append(all, fault{f.Name, f.Title, text})
+		}
 	}
-	slices.SortStableFunc(all, func(a, b fault) int { return c.at(a.name) - c.at(b.name) })
-	return slices.CompactFunc(all, func(a, b fault) bool { return a.name == b.name })
+	return all
 }
 
-func (c *checker) at(name string) int {
-	return slices.IndexFunc(c.form.Fields, func(f session.FormField) bool { return f.Name == name })
-}
-
-func (c *checker) field(name string) *session.FormField {
-	if i := c.at(name); i >= 0 {
-		return &c.form.Fields[i]
-	}
-	return nil
-}
-
-// add adds what an error says of the fields.
-func (c *checker) add(all *[]fault, e *jsonschema.ValidationError) {
-	if missing, ok := e.ErrorKind.(*kind.Required); ok {
-		for _, name := range missing.Missing {
-			if f := c.field(name); f != nil {
-				*all = append(*all, fault{name, f.Title, "is required"})
+// wrong says what is wrong with the value of a field, "" for nothing.
+func wrong(f session.FormField, value any) string {
+	switch v := value.(type) {
+	case string:
+		switch f.Type {
+		case session.FieldText:
+			return wrongText(f, v)
+		case session.FieldChoice:
+			return wrongChoice(f, v)
+		}
+	case float64:
+		if f.Type == session.FieldNumber || f.Type == session.FieldInteger && v == math.Trunc(v) {
+			return beyond(f, v, "must be at least ", "must be at most ", plainNumber)
+		}
+	case bool:
+		if f.Type == session.FieldBoolean {
+			return ""
+		}
+	case []any:
+		if f.Type != session.FieldChoices {
+			break
+		}
+		for _, item := range v {
+			if text := wrongChoice(f, item); text != "" {
+				return text
 			}
 		}
-		return
+		return beyond(f, float64(len(v)), "needs at least ", "takes at most ", plainNumber)
 	}
-	if len(e.InstanceLocation) > 0 {
-		if f := c.field(e.InstanceLocation[0]); f != nil {
-			*all = append(*all, fault{f.Name, f.Title, wrong(f, e.ErrorKind, len(e.InstanceLocation) > 1)})
+	return "must be " + typeWords(f.Type)
+}
+
+func wrongChoice(f session.FormField, value any) string {
+	if slices.ContainsFunc(f.Choices, func(c session.Choice) bool { return c.Value == value }) {
+		return ""
+	}
+	return "takes one of its choices only"
+}
+
+func wrongText(f session.FormField, text string) string {
+	characters := func(n float64) string { return styled.Many(int(n), "character") }
+	if text := beyond(f, float64(utf8.RuneCountInString(text)), "needs at least ", "takes at most ", characters); text != "" {
+		return text
+	}
+	// A pattern may be none for Go: the agent looks itself.
+	if pattern, err := regexp.Compile(f.Pattern); err == nil && !pattern.MatchString(text) {
+		return "must match " + styled.Cut(f.Pattern, 100)
+	}
+	return wrongFormat(f.Format, text)
+}
+
+// beyond says that a number is not within the limits of a field.
+func beyond(f session.FormField, n float64, least, most string, words func(float64) string) string {
+	switch {
+	case f.Min != nil && n < *f.Min:
+		return least + words(*f.Min)
+	case f.Max != nil && n > *f.Max:
+		return most + words(*f.Max)
+	}
+	return ""
+}
+
+func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+func wrongFormat(format, text string) string {
+	var err error
+	switch format {
+	case "email":
+		var a *mail.Address
+		if a, err = mail.ParseAddress(text); err == nil && a.Address != text {
+			err = fmt.Errorf("%q has a name too", text)
 		}
-		return
+	case "uri":
+		var u *url.URL
+		if u, err = url.Parse(text); err == nil && !u.IsAbs() {
+			err = fmt.Errorf("%q is a part of one", text)
+		}
+	case "date":
+		_, err = time.Parse(time.DateOnly, text)
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
 	}
-	for _, cause := range e.Causes {
-		c.add(all, cause)
+	if err != nil {
+		return "must be " + formatWords(format)
 	}
-}
-
-// wrong says what is wrong with a field; item is that one of its items is.
-func wrong(f *session.FormField, k jsonschema.ErrorKind, item bool) string {
-	switch k := k.(type) {
-	case *kind.MinLength:
-		return "needs at least " + styled.Many(k.Want, "character")
-	case *kind.MaxLength:
-		return "takes at most " + styled.Many(k.Want, "character")
-	case *kind.MinItems:
-		return fmt.Sprintf("needs at least %d", k.Want)
-	case *kind.MaxItems:
-		return fmt.Sprintf("takes at most %d", k.Want)
-	case *kind.Minimum:
-		return "must be at least " + number(k.Want)
-	case *kind.Maximum:
-		return "must be at most " + number(k.Want)
-	case *kind.Pattern:
-		return "must match " + styled.Cut(k.Want, 100)
-	case *kind.Format:
-		return "must be " + formatWords(k.Want)
-	case *kind.Type:
-		return "must be " + typeWords(f.Type)
-	}
-	if f.Type == session.FieldChoice || item {
-		return "takes one of its choices only"
-	}
-	return "is not valid"
-}
-
-func number(r *big.Rat) string {
-	if r.IsInt() {
-		return r.Num().String()
-	}
-	return strings.TrimRight(strings.TrimRight(r.FloatString(6), "0"), ".")
+	return ""
 }
 
 func typeWords(t session.FieldType) string {
@@ -171,6 +142,8 @@ func typeWords(t session.FieldType) string {
 		return "a whole number"
 	case session.FieldBoolean:
 		return "yes or no"
+	case session.FieldChoice:
+		return "one of its choices"
 	case session.FieldChoices:
 		return "a list of its choices"
 	}

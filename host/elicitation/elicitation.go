@@ -44,7 +44,6 @@ type question struct {
 	id    int64
 	asked session.ElicitationRequest // its Reply is called by [Questions.resolve] alone
 	page  *url.URL                   // nil for a form
-	check *checker                   // of a form
 	stop  func() bool                // ends the watch for a withdrawal
 }
 
@@ -52,9 +51,7 @@ type question struct {
 func (qs *Questions) Ask(e session.ElicitationRequest) {
 	q := &question{id: qs.config.ID(), asked: e}
 	var err error
-	if e.Form != nil {
-		q.check, err = newChecker(e.Form)
-	} else {
+	if e.Form == nil {
 		q.page, err = parsePage(e.URL)
 	}
 	if err != nil {
@@ -141,7 +138,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 
 // accept answers a form with its content, unless something is wrong with it, which the user is told.
 func (qs *Questions) accept(q *question, content map[string]any) {
-	if faults := q.check.faults(content); len(faults) > 0 {
+	if faults := faultsOf(q.asked.Form, content); len(faults) > 0 {
 		f := faults[0]
 		qs.base.Editor.Notify("warning", fmt.Sprintf("the answer is not sent: %s %s", f.title, f.text))
 		return
@@ -152,14 +149,14 @@ func (qs *Questions) accept(q *question, content map[string]any) {
 // Submit takes a form as the user has filled it in, and answers which rows are wrong; none when it is sent.
 func (qs *Questions) Submit(m rpc.SubmitForm) {
 	q := qs.find(m.ID)
-	if q == nil || q.check == nil {
+	if q == nil || q.asked.Form == nil {
 		qs.base.Editor.Answer(m.Callback, rpc.FormFaults{}, "")
 		return
 	}
 	sheet := sheetOf(q.asked.Form)
 	content, rows, faults := sheet.read(m.Lines)
 	if len(faults) == 0 {
-		for _, f := range q.check.faults(content) {
+		for _, f := range faultsOf(q.asked.Form, content) {
 			faults = append(faults, rpc.FormNote{Row: rows[f.name], Text: f.text})
 		}
 	}

@@ -21,25 +21,18 @@ func choices(names ...string) (list []session.Choice) {
 
 // ticket has a field of each type.
 func ticket() *session.Form {
-	one, forty := 1.0, 40.0
+	one, forty, half := 1.0, 40.0, 0.5
 	return &session.Form{
 		Fields: []session.FormField{
-			{Name: "project", Title: "Project", Type: session.FieldText, Required: true, Max: &forty, Default: []string{"parser"}},
+			{Name: "project", Title: "Project", Type: session.FieldText, Required: true, Max: &forty, Pattern: "^[a-z]+$", Default: []string{"parser"}},
 			{Name: "text", Title: "What happens", Description: "in your words", Type: session.FieldText},
 			{Name: "severity", Title: "Severity", Type: session.FieldChoice, Required: true, Choices: choices("Low", "High")},
 			{Name: "labels", Title: "Labels", Type: session.FieldChoices, Min: &one, Choices: choices("Bug", "Docs (all)"), Default: []string{"bug"}},
 			{Name: "count", Title: "Count", Type: session.FieldInteger, Min: &one},
-			{Name: "share", Title: "Share", Type: session.FieldNumber},
+			{Name: "share", Title: "Share", Type: session.FieldNumber, Max: &half},
 			{Name: "mail", Title: "Mail", Type: session.FieldText, Format: "email"},
 			{Name: "notify", Title: "Notify", Type: session.FieldBoolean, Default: []string{"true"}},
 		},
-		Schema: json.RawMessage(`{"type":"object","properties":{
-			"project":{"type":"string","maxLength":40,"pattern":"^[a-z]+$"},"text":{"type":"string"},
-			"severity":{"type":"string","enum":["low","high"]},
-			"labels":{"type":"array","minItems":1,"items":{"type":"string","enum":["bug","docs (all)"]}},
-			"count":{"type":"integer","minimum":1},"share":{"type":"number","maximum":0.5},
-			"mail":{"type":"string","format":"email"},"notify":{"type":"boolean"}
-		},"required":["project","severity"]}`),
 	}
 }
 
@@ -65,7 +58,7 @@ Notify         [x]`
 		t.Errorf("the fields are at %v", got.Fields)
 	}
 	notes := fmt.Sprint(got.Notes)
-	if want := "[{3 at most 40 characters} {4 in your words} {7 (at least 1)} {9 a whole number, at least 1} {10 a number} {11 an e-mail address}]"; notes != want {
+	if want := "[{3 at most 40 characters} {4 in your words} {7 (at least 1)} {9 a whole number, at least 1} {10 a number, at most 0.5} {11 an e-mail address}]"; notes != want {
 		t.Errorf("beside it stands %s", notes)
 	}
 }
@@ -110,12 +103,9 @@ func TestReadSheet(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	check, err := newChecker(ticket())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check := func(content map[string]any) []fault { return faultsOf(ticket(), content) }
 	good := map[string]any{"project": "parser", "severity": "low"}
-	if faults := check.faults(good); faults != nil {
+	if faults := check(good); faults != nil {
 		t.Errorf("a good answer has faults: %v", faults)
 	}
 	for _, c := range []struct {
@@ -129,6 +119,11 @@ func TestFaults(t *testing.T) {
 		{"severity", "middling", "Severity takes one of its choices only"},
 		{"labels", []string{}, "Labels needs at least 1"},
 		{"labels", []string{"other"}, "Labels takes one of its choices only"},
+		{"labels", []any{"bug", 7}, "Labels takes one of its choices only"},
+		{"severity", 7, "Severity must be one of its choices"},
+		{"severity", json.RawMessage("null"), "Severity must be one of its choices"},
+		{"count", 1.5, "Count must be a whole number"},
+		{"text", 7, "What happens must be text"},
 		{"labels", "bug", "Labels must be a list of its choices"},
 		{"count", 0, "Count must be at least 1"},
 		{"count", "many", "Count must be a whole number"},
@@ -142,35 +137,47 @@ func TestFaults(t *testing.T) {
 			delete(content, c.name)
 		}
 		var got []string
-		for _, f := range check.faults(content) {
+		for _, f := range check(content) {
 			got = append(got, f.title+" "+f.text)
 		}
 		if fmt.Sprint(got) != fmt.Sprint([]string{c.want}) {
 			t.Errorf("%s %v: %q, wanted %q", c.name, c.value, got, c.want)
 		}
 	}
-	both := check.faults(map[string]any{"share": 1})
+	both := check(map[string]any{"share": 1})
 	if len(both) != 3 || both[0].name != "project" || both[2].name != "share" {
 		t.Errorf("of several it says %v", both)
 	}
 }
 
-// A pattern that Go does not know is left to the agent; what is no schema at all is refused.
-func TestOddSchemas(t *testing.T) {
-	form := &session.Form{
-		Fields: []session.FormField{{Name: "a", Title: "A", Type: session.FieldText}},
-		Schema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"(?<=x)y","minLength":2}}}`),
-	}
-	check, err := newChecker(form)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if faults := check.faults(map[string]any{"a": "y"}); len(faults) != 1 || faults[0].text != "needs at least 2 characters" {
-		t.Errorf("it says %v", faults)
-	}
-	form.Schema = json.RawMessage(`{"type":7}`)
-	if _, err := newChecker(form); err == nil {
-		t.Error("a type that is a number is taken")
+// Of texts their length counts in characters, and their format; a pattern or a format that is not known here is left to the
+// agent.
+func TestFaultsOfTexts(t *testing.T) {
+	two := 2.0
+	for _, c := range []struct {
+		field session.FormField
+		text  string
+		want  string
+	}{
+		{session.FormField{Min: &two, Pattern: "(?<=x)y"}, "y", "needs at least 2 characters"},
+		{session.FormField{Max: &two, Pattern: "(?<=x)y"}, "äö", ""},
+		{session.FormField{Max: &two}, "äöü", "takes at most 2 characters"},
+		{session.FormField{Pattern: "b+"}, "abc", ""},
+		{session.FormField{Pattern: "^b+"}, "abc", "must match ^b+"},
+		{session.FormField{Format: "email"}, "a.b@example.com", ""},
+		{session.FormField{Format: "email"}, "A <a@example.com>", "must be an e-mail address"},
+		{session.FormField{Format: "uri"}, "https://example.com/a?b", ""},
+		{session.FormField{Format: "uri"}, "example.com", "must be a whole address, as https://example.com"},
+		{session.FormField{Format: "date"}, "2026-02-28", ""},
+		{session.FormField{Format: "date"}, "2026-02-30", "must be a date, as 2026-01-31"},
+		{session.FormField{Format: "date-time"}, "2026-01-31T18:00:00.5+01:00", ""},
+		{session.FormField{Format: "date-time"}, "2026-01-31 18:00", "must be a time, as 2026-01-31T18:00:00Z"},
+		{session.FormField{Format: "colour"}, "red", ""},
+	} {
+		c.field.Type = session.FieldText
+		if got := wrong(c.field, c.text); got != c.want {
+			t.Errorf("%+v: %q %q, wanted %q", c.field, c.text, got, c.want)
+		}
 	}
 }
 
