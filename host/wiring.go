@@ -88,7 +88,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	s.tools = newTools(s)
 	s.opening = newOpening(s)
 	s.view.Of(view.Parts{
-		Chat: s.chat, Review: s.review, Terminals: s.terminals, Calls: s.calls, Questions: s.questions, Requests: s.permission,
+		Chat: s.chat, Tab: s.review.Tab, Review: s.review, Terminals: s.terminals, Calls: s.calls, Questions: s.questions, Requests: s.permission,
 		Events: s.events, State: s.lua,
 		Waiting: func() []transcript.Waiting { return s.prompts.Waiting(s.closed) },
 		Working: func() bool { return s.prompts.TurnOpen() },

@@ -58,14 +58,20 @@ func (s *Secrets) Login(agent string) map[string]string {
 // Blot blots the secrets out of a text of an agent's.
 func (s *Secrets) Blot(agent, text string) string {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, value := range s.login[agent] {
-		text = strings.ReplaceAll(text, value, blot)
-	}
-	for _, value := range s.hidden[agent] {
-		text = strings.ReplaceAll(text, value, blot)
+	values := slices.AppendSeq(slices.Clone(s.hidden[agent]), maps.Values(s.login[agent]))
+	s.mu.Unlock()
+	longestFirst(values)
+	for _, value := range values {
+		if value != "" {
+			text = strings.ReplaceAll(text, value, blot)
+		}
 	}
 	return text
+}
+
+// longestFirst sorts secrets, as one may be in another.
+func longestFirst(values []string) {
+	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
 }
 
 // Hide keeps the values that MCP servers of an agent's are given out of what is told of it. What is short may be any
@@ -103,6 +109,7 @@ func (s *Secrets) Scrub(agent string, environment map[string]string, line []byte
 			values = append(values, value)
 		}
 	}
+	longestFirst(values)
 	for _, value := range values {
 		var escaped bytes.Buffer
 		e := json.NewEncoder(&escaped)

@@ -6,30 +6,59 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/host/chat"
 	"github.com/acp-nvim/acp-nvim/host/editor"
-	"github.com/acp-nvim/acp-nvim/host/elicitation"
 	"github.com/acp-nvim/acp-nvim/host/events"
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
-	"github.com/acp-nvim/acp-nvim/host/permission"
-	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/terminals"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
 // hidden is how often Neovim is told of a session at whose chat nobody looks.
 const hidden = 100 * time.Millisecond
 
+// Chat draws the chat.
+type Chat interface {
+	Await(prompts []transcript.Waiting)
+	Tick()
+	TouchTerminal(id string)
+	Sync()
+	Ops(budget int) []editor.Op
+	Dirty() bool
+}
+
+// Tab draws the review page.
+type Tab interface {
+	Edits(budget int) []editor.Op
+	Dirty() bool
+}
+
+// Review tells Lua which files have changed.
+type Review interface {
+	Ops() []editor.Op
+	Pending() bool
+}
+
+// Terminals tells Lua of terminals, and the chat which of them have changed.
+type Terminals interface {
+	Touched(func(id string))
+	Ops() []editor.Op
+}
+
+// List is a list of which Lua gets all when something of it has changed.
+type List[T any] interface {
+	Take() (list []T, changed bool)
+}
+
 // Parts is what there is to tell. The functions are called on the session's goroutine.
 type Parts struct {
-	Chat      *chat.Chat
-	Review    *reviewui.Review
-	Terminals *terminals.Set
+	Chat      Chat
+	Tab       Tab
+	Review    Review
+	Terminals Terminals
 	Calls     *luastate.Calls
-	Questions *elicitation.Questions
-	Requests  *permission.Requests
+	Questions List[rpc.Elicitation]
+	Requests  List[rpc.Permission]
 	Events    *events.Queue
 
 	State   func() rpc.Session          // what Lua keeps of the session
@@ -150,8 +179,8 @@ func (v *View) Next(budget int) (ops []editor.Op, more bool) {
 	p.Chat.Sync()
 	p.Terminals.Touched(p.Chat.TouchTerminal)
 	ops = p.Chat.Ops(budget)
-	ops = append(ops, p.Review.Tab.Edits(budget)...)
-	if p.Review.Tab.Dirty() {
+	ops = append(ops, p.Tab.Edits(budget)...)
+	if p.Tab.Dirty() {
 		v.urgent.Store(true)
 	}
 	calls, changes := p.Calls.Take(), p.Review.Ops()
@@ -163,7 +192,7 @@ func (v *View) Next(budget int) (ops []editor.Op, more bool) {
 	ops = append(ops, changes...)
 	ops = append(ops, p.Terminals.Ops()...)
 	ops = append(ops, due...)
-	return ops, p.Chat.Dirty() || p.Review.Tab.Dirty() || p.Calls.Pending() || p.Review.Pending() || p.Events.Due()
+	return ops, p.Chat.Dirty() || p.Tab.Dirty() || p.Calls.Pending() || p.Review.Pending() || p.Events.Due()
 }
 
 // Close hands out all that Neovim is still to be told of a session that has ended: it is not asked any more.

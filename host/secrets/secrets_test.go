@@ -1,0 +1,48 @@
+package secrets
+
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/traffic"
+)
+
+func TestSecretsAreBlottedOut(t *testing.T) {
+	s := New(traffic.New())
+	s.Keep("puppet", map[string]string{"KEY": "sesame", "OTHER": "sesame-street"})
+	s.Hide("puppet", []string{"pirate", "pirate ship", "on"})
+	const text = "sesame, sesame-street, pirate ship, pirate, on"
+	if got := s.Blot("puppet", text); got != "***, ***, ***, ***, on" {
+		t.Errorf("told: %q", got)
+	}
+	if got := s.Blot("other", text); got != text {
+		t.Errorf("told of another agent: %q", got)
+	}
+	s.Unhide("puppet", []string{"pirate ship"})
+	s.Keep("puppet", nil)
+	if got := s.Blot("puppet", text); got != "sesame, sesame-street, *** ship, ***, on" || s.Login("puppet") != nil {
+		t.Errorf("told after the logout: %q", got)
+	}
+}
+
+// A login adds to the earlier ones; who has those keeps them as they were.
+func TestLoginsAreAdded(t *testing.T) {
+	s := New(traffic.New())
+	s.Keep("puppet", map[string]string{"A": "1", "B": "1"})
+	before := s.Login("puppet")
+	s.Keep("puppet", map[string]string{"B": "2"})
+	if now := s.Login("puppet"); now["A"] != "1" || now["B"] != "2" || before["B"] != "1" {
+		t.Errorf("now %v, before %v", now, before)
+	}
+}
+
+func TestScrub(t *testing.T) {
+	s := New(traffic.New())
+	s.Keep("puppet", map[string]string{"KEY": `a "quoted" <key>`, "EMPTY": "", "SHORT": "environ"})
+	environment := map[string]string{
+		"API_KEY": "environment", "GITHUB_TOKENS": "tokens-of-git", "MONKEY_HOME": "/home/monkey", "DB_PASSWORD": "short",
+	}
+	line := `["a \"quoted\" <key>","environment","tokens-of-git","/home/monkey","short"]`
+	if got, want := string(s.Scrub("puppet", environment, []byte(line))), `["***","***","***","/home/monkey","short"]`; got != want {
+		t.Errorf("kept: %s\nwanted: %s", got, want)
+	}
+}
