@@ -1,5 +1,5 @@
 // Package answers keeps the permission answers that the user wants to hold
-// from now on, in a file that several Neovims share.
+// from now on ("Always"), in a file that several Neovims share.
 package answers
 
 import (

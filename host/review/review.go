@@ -13,7 +13,7 @@ import (
 )
 
 // Content is what stands at a path at one time. The zero value is no file. An opaque file, one that is
-// large or no text, has something in Text that tells it from its other contents.
+// large or binary, has something in Text that tells it from its other contents.
 type Content struct {
 	Exists bool
 	Opaque bool
@@ -717,7 +717,7 @@ func (f *file) size() int {
 // from its other contents.
 func Opaque(mark string) Content { return Content{Exists: true, Opaque: true, Text: mark} }
 
-// Text returns the content of a file with a text.
+// Text returns the content of a file with a text, or of a binary one, which has a NUL byte.
 func Text(text string) Content {
 	if strings.ContainsRune(text, 0) {
 		return Opaque(sum(text))
