@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,11 +17,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/failure"
-	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/mcp"
-	"github.com/acp-nvim/acp-nvim/host/opening"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
-	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
 // AgentSpec says how to start an agent, and what to tell the user of it.
@@ -53,6 +49,7 @@ type agent struct {
 	proc *acp.Process
 	conn *acp.Conn
 
+	routes   *routes   // of what it says, to its sessions
 	granting sync.Once // of the editor's tools
 	mourned  sync.Once // its end was told to somebody who does not see a chat of it
 
@@ -62,10 +59,6 @@ type agent struct {
 	info      session.Info
 	login     session.Login               // who is logged in
 	waiting   []func(session.Info, error) // for the answer to initialize
-	routes    map[string]*Session         // by the agent's session id
-	unnamed   int                         // how many session/new are not answered yet
-	early     map[string][]func(*Session) // what comes meanwhile for ids that are not known
-	earlyID   []string                    // those ids, in the order they came
 	users     map[*Session]struct{}       // who keeps the process alive
 	holds     int                         // and how many do so without a session
 	dead      error                       // once phase is agentDead
@@ -80,9 +73,6 @@ const (
 	agentReady
 	agentDead
 )
-
-// earlyLimit bounds what is kept for a session the agent has not named yet, and for how many ids.
-const earlyLimit = 256
 
 // launchKey tells launch configurations apart.
 func (spec AgentSpec) launchKey(dir string) string {
@@ -112,8 +102,7 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 	})
 	a := &agent{
 		host: h, key: key, spec: spec, proc: proc,
-		routes: map[string]*Session{},
-		early:  map[string][]func(*Session){},
+		routes: newRoutes(),
 		users:  map[*Session]struct{}{},
 	}
 	h.editor.Post(groupOp(proc.PGID(), true))
@@ -194,7 +183,7 @@ func (a *agent) watch() {
 }
 
 func (a *agent) tellStalled() {
-	for _, s := range a.takeUsers(false) {
+	for _, s := range a.sessions() {
 		s.base.Box.Put(func() {
 			s.base.Remark("warning", s.base.Title+" has stopped reading its input. :Acp cancel, or :Acp restart to start it again.")
 		})
@@ -300,12 +289,10 @@ func (a *agent) enter(note func(), ready func(session.Info, error)) {
 
 // leave gives up a session; the process ends with its last one.
 func (a *agent) leave(s *Session, remoteID string) {
+	a.routes.remove(remoteID, s)
 	a.mu.Lock()
 	_, member := a.users[s]
 	delete(a.users, s)
-	if a.routes[remoteID] == s {
-		delete(a.routes, remoteID)
-	}
 	last := member && len(a.users) == 0 && a.holds == 0
 	a.mu.Unlock()
 	switch {
@@ -348,15 +335,6 @@ func (a *agent) loggedIn() session.Login {
 	return a.login
 }
 
-// unroute undoes route.
-func (a *agent) unroute(s *Session, remoteID string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.routes[remoteID] == s {
-		delete(a.routes, remoteID)
-	}
-}
-
 // stop ends the process in the background.
 func (a *agent) stop() {
 	a.host.forgetAgent(a)
@@ -386,267 +364,23 @@ func (a *agent) fail(why *failure.Failure) {
 	for _, f := range waiting {
 		f(info, why)
 	}
-	for _, s := range a.takeUsers(true) {
+	for _, s := range a.abandon() {
 		s.base.Box.Put(func() { s.agentDied(a, why) })
 	}
 }
 
-func (a *agent) takeUsers(forget bool) []*Session {
+// sessions are those that live in the process.
+func (a *agent) sessions() []*Session {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Collect(maps.Keys(a.users))
+}
+
+// abandon is sessions, which live in it no longer.
+func (a *agent) abandon() []*Session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	users := slices.Collect(maps.Keys(a.users))
-	if forget {
-		clear(a.users)
-	}
+	clear(a.users)
 	return users
-}
-
-// route directs what the agent says of a session to s, beginning with what
-// came before the session had a name here. Reader goroutine.
-func (a *agent) route(remoteID string, s *Session) {
-	a.mu.Lock()
-	a.routes[remoteID] = s
-	early := a.early[remoteID]
-	delete(a.early, remoteID)
-	a.mu.Unlock()
-	for _, f := range early {
-		f(s)
-	}
-}
-
-// awaitName tells that the agent is asked for a session, which has no name yet.
-func (a *agent) awaitName() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.unnamed++
-}
-
-// named tells that it has answered; what came for other names is of sessions that are not open.
-func (a *agent) named() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.unnamed--; a.unnamed == 0 {
-		clear(a.early)
-		a.earlyID = nil
-	}
-}
-
-// forgetEarly drops what came for a session that was not open.
-func (a *agent) forgetEarly(remoteID string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.early, remoteID)
-}
-
-// to runs f for the session that the agent names. What comes for a name that
-// is not known is kept until session/new is answered.
-func (a *agent) to(remoteID string, f func(*Session)) {
-	a.mu.Lock()
-	s := a.routes[remoteID]
-	if s == nil && a.unnamed > 0 {
-		a.keepEarly(remoteID, f)
-	}
-	a.mu.Unlock()
-	if s != nil {
-		f(s)
-	}
-}
-
-// keepEarly keeps what comes for a name that is not known; of too many names the oldest goes. a.mu is held.
-func (a *agent) keepEarly(remoteID string, f func(*Session)) {
-	list, known := a.early[remoteID]
-	if len(list) >= earlyLimit {
-		return
-	}
-	if !known {
-		if a.earlyID = append(a.earlyID, remoteID); len(a.earlyID) > earlyLimit {
-			delete(a.early, a.earlyID[0])
-			a.earlyID = a.earlyID[1:]
-		}
-	}
-	a.early[remoteID] = append(list, f)
-}
-
-// session returns the session of a request, at once.
-func (a *agent) session(remoteID string) (*Session, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if s := a.routes[remoteID]; s != nil {
-		return s, nil
-	}
-	return nil, &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("session %q is not open in this client", remoteID)}
-}
-
-// member is an agent as one of its sessions has it.
-type member struct {
-	session.Agent
-	process *agent
-	s       *Session
-}
-
-var _ opening.Agent = member{}
-
-func (m member) Route(id string)       { m.process.route(id, m.s) }
-func (m member) Unroute(id string)     { m.process.unroute(m.s, id) }
-func (m member) AwaitName()            { m.process.awaitName() }
-func (m member) Named()                { m.process.named() }
-func (m member) ForgetEarly(id string) { m.process.forgetEarly(id) }
-
-func (m member) Discard(id string) {
-	m.Unroute(id)
-	m.Close(id)
-}
-
-// clientOf is the client side of an agent: it brings each call to its session.
-type clientOf struct{ *agent }
-
-var _ session.Client = clientOf{}
-
-func (c clientOf) Update(id string, u session.Update) {
-	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.opening.Hear(u) }) })
-}
-
-func (c clientOf) RequestPermission(r session.PermissionRequest) {
-	s, err := c.session(r.SessionID)
-	if err != nil || !s.base.Box.PutSlowly(func() { s.permission.Ask(r) }) {
-		r.Reply("")
-	}
-}
-
-// Elicit brings a question to its session, or, where it belongs to none, to one of those that wait for the agent.
-func (c clientOf) Elicit(e session.ElicitationRequest) {
-	cancel := func() { e.Reply(session.ElicitationAnswer{Action: session.ElicitationCancel}) }
-	ask := func(s *Session) {
-		if !s.base.Box.PutSlowly(func() { s.questions.Ask(e) }) {
-			cancel()
-		}
-	}
-	switch s, err := c.session(e.SessionID); {
-	case err == nil:
-		ask(s)
-	case e.SessionID == "":
-		if s := c.newcomer(); s != nil {
-			ask(s)
-			return
-		}
-		cancel()
-	case !c.keep(e.SessionID, ask):
-		cancel()
-	}
-}
-
-// newcomer is a session that the agent has not named yet, or else any; nil where it has none.
-func (a *agent) newcomer() *Session {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	var best *Session
-	for s := range a.users {
-		named := slices.Contains(slices.Collect(maps.Values(a.routes)), s)
-		if !named {
-			return s
-		}
-		best = s
-	}
-	return best
-}
-
-// keep has f run for a session that the agent is about to name; it reports whether there may be one.
-func (a *agent) keep(remoteID string, f func(*Session)) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.unnamed == 0 {
-		return false
-	}
-	a.keepEarly(remoteID, f)
-	return true
-}
-
-func (c clientOf) Works(id string, w session.OwnWork) {
-	c.to(id, func(s *Session) { s.base.Box.PutSlowly(func() { s.ownWork(w) }) })
-}
-
-func (c clientOf) LoggedIn(l session.Login) {
-	c.mu.Lock()
-	c.login = l
-	c.mu.Unlock()
-	for _, s := range c.takeUsers(false) {
-		s.base.Box.Put(s.view.Changed)
-	}
-}
-
-func (c clientOf) Extend(r session.ExtensionRequest) bool { return c.host.extension.Ask(r) }
-
-func (c clientOf) ElicitationCompleted(id string) {
-	for _, s := range c.takeUsers(false) {
-		s.base.Box.Put(func() { s.questions.Completed(id) })
-	}
-}
-
-func (c clientOf) ReadTextFile(r session.ReadTextFile) {
-	s, err := c.session(r.SessionID)
-	if err != nil {
-		r.Reply("", err)
-		return
-	}
-	s.permission.Read(r)
-}
-
-func (c clientOf) WriteTextFile(r session.WriteTextFile) {
-	s, err := c.session(r.SessionID)
-	if err != nil {
-		r.Reply(err)
-		return
-	}
-	s.permission.Write(r)
-}
-
-func (c clientOf) CreateTerminal(r session.CreateTerminal) {
-	s, err := c.session(r.SessionID)
-	if err == nil && !s.base.Box.PutSlowly(func() { s.terminals.Create(r) }) {
-		err = feature.ErrClosed
-	}
-	if err != nil {
-		r.Reply("", err)
-	}
-}
-
-func (c clientOf) TerminalOutput(sessionID, id string) (session.TerminalOutput, error) {
-	t, err := c.terminal(sessionID, id)
-	if err != nil {
-		return session.TerminalOutput{}, err
-	}
-	return t.Output(), nil
-}
-
-func (c clientOf) WaitForTerminalExit(ctx context.Context, sessionID, id string, reply func(session.TerminalExit, error)) {
-	t, err := c.terminal(sessionID, id)
-	if err != nil {
-		reply(session.TerminalExit{}, err)
-		return
-	}
-	c.host.background(func() { reply(t.Wait(ctx)) })
-}
-
-func (c clientOf) KillTerminal(sessionID, id string) error {
-	t, err := c.terminal(sessionID, id)
-	if err == nil {
-		t.Kill()
-	}
-	return err
-}
-
-func (c clientOf) ReleaseTerminal(sessionID, id string) error {
-	t, err := c.terminal(sessionID, id)
-	if err == nil {
-		t.Release()
-	}
-	return err
-}
-
-func (c clientOf) terminal(sessionID, id string) (*terminals.Terminal, error) {
-	s, err := c.session(sessionID)
-	if err != nil {
-		return nil, err
-	}
-	return s.terminals.Get(id)
 }

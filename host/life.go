@@ -72,7 +72,7 @@ func (s *Session) goOn() {
 // live in it, or died with it.
 func (s *Session) restart() {
 	if a := s.agent; a != nil {
-		for _, other := range a.takeUsers(true) {
+		for _, other := range a.abandon() {
 			if other != s {
 				other.base.Box.Put(func() {
 					if other.agent == a {

@@ -110,7 +110,7 @@ func newLogin(s *Session) *login.Login {
 		Failed:   func(why string) { s.failure = why },
 		LoggedIn: func() {
 			a := s.agent
-			for _, user := range a.takeUsers(false) {
+			for _, user := range a.sessions() {
 				user.base.Box.Put(func() { user.loggedIn(a) })
 			}
 		},

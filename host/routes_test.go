@@ -10,9 +10,9 @@ import (
 // What an agent tells of a session before it has named it comes first; what it tells of others does not, also where
 // these are many, and where one of them is opened later.
 func TestEarlyUpdates(t *testing.T) {
-	a := &agent{routes: map[string]*Session{}, early: map[string][]func(*Session){}}
+	r := newRoutes()
 	var got []string
-	tell := func(id, text string) { a.to(id, func(s *Session) { got = append(got, fmt.Sprint(s.id, text)) }) }
+	tell := func(id, text string) { r.to(id, func(s *Session) { got = append(got, fmt.Sprint(s.id, text)) }) }
 	expect := func(want ...string) {
 		t.Helper()
 		if !slices.Equal(got, want) {
@@ -21,28 +21,28 @@ func TestEarlyUpdates(t *testing.T) {
 		got = nil
 	}
 	tell("stored", "before")
-	a.awaitName()
-	a.awaitName()
+	r.awaitName()
+	r.awaitName()
 	tell("stored", "between")
 	for i := range 2 * earlyLimit {
 		tell(fmt.Sprint("other", i), "x")
 	}
 	tell("new", "a")
 	tell("new", "b")
-	a.route("new", &Session{id: 1})
-	a.named()
+	r.add("new", &Session{id: 1})
+	r.named()
 	expect("1a", "1b")
 	tell("late", "c") // the second one is not named yet
-	a.route("late", &Session{id: 2})
-	a.named()
+	r.add("late", &Session{id: 2})
+	r.named()
 	expect("2c")
-	if len(a.early)+len(a.earlyID) > 0 {
-		t.Errorf("%d are kept", len(a.early))
+	if len(r.early)+len(r.earlyIDs) > 0 {
+		t.Errorf("%d are kept", len(r.early))
 	}
-	a.awaitName()
+	r.awaitName()
 	tell("stored", "again")
-	a.forgetEarly("stored")
-	a.route("stored", &Session{id: 3})
+	r.forgetEarly("stored")
+	r.add("stored", &Session{id: 3})
 	expect()
 	tell("stored", "now")
 	expect("3now")
