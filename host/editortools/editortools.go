@@ -387,7 +387,11 @@ func (s *Server) askLua(ctx context.Context, op rpc.EditorTool) (rpc.EditorToolD
 		delete(s.lua.waiting, op.ID)
 		s.lua.mu.Unlock()
 	}()
+	giveUp := func() { s.config.Editor.Post(editor.Do(rpc.CancelEditorTool{ID: op.ID})) }
 	if _, err := s.config.Editor.Call(ctx, editor.Do(op)); err != nil {
+		if ctx.Err() != nil {
+			giveUp() // it may be on its way
+		}
 		return rpc.EditorToolDone{}, err
 	}
 	select {
@@ -399,7 +403,7 @@ func (s *Server) askLua(ctx context.Context, op rpc.EditorTool) (rpc.EditorToolD
 	case <-s.config.Editor.Gone():
 		return rpc.EditorToolDone{}, editor.ErrGone
 	case <-ctx.Done():
-		s.config.Editor.Post(editor.Do(rpc.CancelEditorTool{ID: op.ID}))
+		giveUp()
 		return rpc.EditorToolDone{}, context.Cause(ctx)
 	}
 }

@@ -250,7 +250,11 @@ end
 ---@param args table
 function M.run(args)
   local done = answer(args.id)
+  running[args.id] = function() end
   vim.schedule(function()
+    if not running[args.id] then
+      return -- given up meanwhile
+    end
     local ok, err = pcall(function()
       if args.own then
         for _, tool in ipairs(own) do
@@ -264,7 +268,8 @@ function M.run(args)
         done(here[args.tool](args))
       else
         local asked = vim.tbl_extend('force', args, { id = args.action })
-        running[args.id] = M.servers(args.tool, asked, done)
+        local stop = M.servers(args.tool, asked, done)
+        running[args.id] = running[args.id] and stop
       end
     end)
     if not ok then

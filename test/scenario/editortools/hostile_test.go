@@ -68,3 +68,18 @@ func TestHostileClients(t *testing.T) {
 		s.AwaitLua(`_G.given_up`)
 	})
 }
+
+// A call that is given up before Neovim has got to it is never begun.
+func TestACallGivenUpBeforeItBegins(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Lua(nil, `local tools = require('acp.editortools')
+			tools.servers = function() _G.begun = true end
+			tools.run({ id = -1, tool = 'definition' })
+			tools.cancel(-1)
+			vim.schedule(function() _G.over = true end)`)
+		s.AwaitLua(`_G.over`)
+		if s.Value(`_G.begun`) != nil {
+			t.Error("it was begun")
+		}
+	})
+}

@@ -294,6 +294,7 @@ func TestHealthOfAgents(t *testing.T) {
 			"agentInfo": obj{"name": "puppet", "title": "Puppet", "version": "4.2"}, "authMethods": []any{scene.BrowserLogin},
 			"agentCapabilities": obj{"loadSession": true, "promptCapabilities": obj{"image": true}},
 		})
+		s.Choose("nothing") // the login that is offered after a while
 		p.Refuse(p.Expect("session/new"), -32000, "Authentication required", nil)
 		s.AwaitState("auth_required")
 		s.Await("the handshake to be kept", func() bool {

@@ -354,6 +354,7 @@ func TestLoginThatWasNone(t *testing.T) {
 func TestLoginKeepsThePromptUntilRestart(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.agents.puppet.login = 'Run puppet-login.'`)
+		s.Choose("nothing") // the login that is offered after a while
 		s.Command("Acp prompt waiting words")
 		p := s.Agent()
 		p.Initialize(obj{"authMethods": []obj{{"id": "l", "name": "Log in"}}})

@@ -1,0 +1,49 @@
+package editortools
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+)
+
+// busyNeovim answers nothing before it is let.
+type busyNeovim struct {
+	let chan struct{}
+	got []any
+}
+
+func (n *busyNeovim) Batch(ops []any) ([]any, time.Duration, error) {
+	<-n.let
+	n.got = append(n.got, ops...)
+	return make([]any, len(ops)), 0, nil
+}
+
+// A call that ends while Neovim is too busy to begin with it is given up there too.
+func TestGiveUpWhatNeovimHasNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nvim := &busyNeovim{let: make(chan struct{})}
+		e := editor.New(nvim)
+		go e.Run()
+		s := New(Config{Editor: e})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = s.askLua(ctx, rpc.EditorTool{Tool: "definition"})
+		}()
+		synctest.Wait()
+		cancel()
+		<-ended
+		close(nvim.let)
+		synctest.Wait()
+		time.Sleep(time.Second) // of the bubble's clock
+		if n := len(nvim.got); n != 2 {
+			t.Errorf("Neovim got %d messages: %v", n, nvim.got)
+		}
+		e.Close()
+	})
+}
