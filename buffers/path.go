@@ -18,6 +18,9 @@ func RealPath(path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", ErrNotAbsolute
 	}
+	if path == filepath.Clean(path) && isReal(path) {
+		return path, nil
+	}
 	root := filepath.VolumeName(path) + string(filepath.Separator)
 	split := func(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
 	todo := split(path[len(root)-1:])

@@ -58,44 +58,53 @@ func (q *Queue) Add(r Request) {
 	}
 }
 
-// resolve finds the files of requests, which is disk work, one after another so that their order stays.
+// resolve finds the files of requests, which is disk work, one after another so that their order stays. The last of them
+// it has decided about itself.
 func (q *Queue) resolve() {
 	for {
 		q.mu.Lock()
-		if len(q.inbox) == 0 {
-			q.resolving = false
-			q.mu.Unlock()
-			return
-		}
 		r := q.inbox[0]
 		q.inbox = q.inbox[1:]
 		q.mu.Unlock()
 
 		real, err := buffers.RealPath(r.Path)
-		if err != nil {
-			r.end(func() { r.Fail(err) })
-			continue
+		var decide func()
+		q.mu.Lock()
+		if err == nil {
+			r.real = real
+			decide = q.wait(r)
 		}
-		r.real = real
-		q.wait(r)
+		last := len(q.inbox) == 0
+		q.resolving = !last
+		q.mu.Unlock()
+		switch {
+		case err != nil:
+			r.end(func() { r.Fail(err) })
+		case decide != nil && last:
+			decide()
+		case decide != nil:
+			go decide()
+		}
+		if last {
+			return
+		}
 	}
 }
 
-// wait gives a request its place among those of its file.
-func (q *Queue) wait(r *request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// wait gives a request its place among those of its file, and returns what has it decided about where its turn has come.
+// It is called with mu held.
+func (q *Queue) wait(r *request) (decide func()) {
 	if r.Reads && q.aside[r.real] {
-		go r.decide(r.settle)
-		return
+		return func() { r.decide(r.settle) }
 	}
 	if q.waiting == nil {
 		q.waiting = map[string][]*request{}
 	}
 	q.waiting[r.real] = append(q.waiting[r.real], r)
-	if len(q.waiting[r.real]) == 1 {
-		q.decideFirst(r.real)
+	if len(q.waiting[r.real]) > 1 {
+		return nil
 	}
+	return q.first(r)
 }
 
 // StepAside lets reads of a file pass the write that is being decided about: they get the text that the file has.
@@ -120,20 +129,21 @@ func (q *Queue) StepAside(real string) {
 	q.waiting[real] = stay
 }
 
-// decideFirst has the first request of a file decided about, then the next one. It is called with mu held.
-func (q *Queue) decideFirst(real string) {
-	r := q.waiting[real][0]
-	go r.decide(func(err error) {
-		r.settle(err) // before those that have waited for it
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		delete(q.aside, real)
-		if q.waiting[real] = q.waiting[real][1:]; len(q.waiting[real]) > 0 {
-			q.decideFirst(real)
-		} else {
-			delete(q.waiting, real)
-		}
-	})
+// first is what has the first request of a file decided about, then the next one.
+func (q *Queue) first(r *request) (decide func()) {
+	return func() {
+		r.decide(func(err error) {
+			r.settle(err) // before those that have waited for it
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			delete(q.aside, r.real)
+			if q.waiting[r.real] = q.waiting[r.real][1:]; len(q.waiting[r.real]) > 0 {
+				go q.first(q.waiting[r.real][0])()
+			} else {
+				delete(q.waiting, r.real)
+			}
+		})
+	}
 }
 
 // decide has a request decided about; then hears of it once.
