@@ -27,6 +27,8 @@ var interpreters = func() map[string]interpreter {
 		"php":     {code: " --run --process-begin --process-code --process-end ", letters: "rBRE", modules: "cdzS", values: " -c -d -z -S -t ", input: true},
 		"bun":     {code: " --eval --print ", letters: "ep"},
 		"Rscript": {letters: "e"}, "julia": {code: " --eval --print ", letters: "eE"}, "osascript": {letters: "e", input: true}, "elixir": {code: " --eval ", letters: "e"},
+		"ghc": {letters: "e"}, "scala": {letters: "e"}, "kotlin": {letters: "e"}, "clojure": {letters: "e"}, "clj": {letters: "e"}, "racket": {letters: "e"}, "ocaml": {letters: "e"},
+		"raku": {letters: "e", input: true}, "swift": {letters: "e"}, "jshell": {input: true},
 	}
 }()
 

@@ -385,7 +385,18 @@ var wrappers = []string{
 	"ssh", "script", "eval", "noglob", "nocorrect", "trap", "caffeinate", "chrt", "firejail", "bwrap", "systemd-run",
 	"toybox", "pkexec", "run0", "runuser", "sg", "gosu", "su-exec", "fakeroot", "proot", "nsenter", "setarch", "prlimit", "numactl", "xvfb-run",
 	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp", "valgrind", "rlwrap", "hyperfine", "watchexec", "npx", "bunx", "start-stop-daemon", "tmux",
-	"xterm", "choom", "proxychains", "torify",
+	"xterm", "choom", "proxychains", "proxychains4", "torify", "tsocks", "torsocks", "setpriv", "capsh", "systemd-inhibit", "cpulimit", "faketime", "eatmydata", "rr", "catchsegv",
+	"mosh", "pssh", "sem", "cross-env", "dotenv", "dotenvx", "screen", "dbus-launch", "concurrently", "nodemon", "uvx", "mispipe", "pee", "ifne", "retry", "coreutils", "wsl",
+	"linux32", "linux64", "i386", "x86_64", "arch", "runcon", "aa-exec", "sandbox-exec", "tini", "dumb-init", "daemonize", "daemon", "chpst", "softlimit", "envdir", "setuidgid",
+	"s6-setuidgid", "setlock", "lckdo", "gdbserver", "alacritty", "gnome-terminal", "konsole", "kitty", "foot", "st", "urxvt", "x-terminal-emulator", "systemd-nspawn",
+	"arch-chroot", "mpirun", "mpiexec", "srun", "bsub", "condor_run", "aws-vault", "teller", "wine", "dockerize", "wait-for-it", "ts", "tsp", "orb", "with-lock-ex", "zrun", "wsl.exe", "flatpak-spawn",
+}
+
+// isWrapper reports whether a program runs what its arguments say. GNU's, beside others, have a g before their names.
+func isWrapper(name string) bool {
+	gnu, _ := strings.CutPrefix(name, "g")
+	return slices.Contains(wrappers, name) || slices.Contains(wrappers, gnu) ||
+		strings.HasPrefix(name, "ld-") || name == "ld.so" || strings.HasPrefix(name, "qemu-") || strings.HasPrefix(name, "-") // that of a time with options
 }
 
 // stoppedBy reports whether the pattern of a rule that rejects or asks fits, by
@@ -416,10 +427,13 @@ func stops(pattern []string, words []word, builtins bool, depth int) match {
 		based := append([]word{{name, true}}, words[1:]...)
 		best = max(best, matchWords(pattern, based), matchSubcommand(pattern, based))
 	}
+	if gnu, ok := strings.CutPrefix(name, "g"); ok && matchWords(pattern, append([]word{{gnu, true}}, words[1:]...)) != no {
+		best = max(best, maybe)
+	}
 	if unread(words, builtins) || runsIn(pattern, words) != no {
 		best = max(best, maybe)
 	}
-	if !slices.Contains(wrappers, name) || name == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {
+	if !isWrapper(name) || name == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {
 		return best
 	}
 	rest := words[1:]

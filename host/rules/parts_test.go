@@ -201,10 +201,32 @@ var past = map[string][]string{
 		"unset 'a[$(rm x)]'", "declare -n x='a[$(rm x)]'", "declare 'a[$(rm x)]=1'", "x='a[$(rm x)]'; echo $((x))", "x='a[$(rm x)]'; (( x ))", "x=$'a[\\x24(rm x)]'; (( x ))", "let 'a[$(rm x)]'", "(( a['$(rm x)'] ))", "export 'a[$(rm x)]'", "wait -p 'a[$(rm x)]'",
 		"builtin test -v 'a[$(rm x)]'", "command test -v 'a[$(rm x)]'", "b='$(rm x)'; test -v 'a[b]'", "test -v 'a[b]'", "echo ${a['$(rm x)']}", "for ((i='a[$(rm x)]'; i < 1; i++)); do ls; done", "exit 'a[$(rm x)]'",
 	},
+	"other launchers": {
+		"setpriv --reuid=1 rm x", "capsh -- -c 'rm x'", "systemd-inhibit rm x", "cpulimit -l 50 -- rm x", "perf stat rm x", "gdb --args rm x", "faketime 1h rm x", "eatmydata rm x", "ts rm x", "mosh h -- rm x", "sem rm x",
+		"concurrently 'rm x'", "cross-env A=b rm x", "dotenv -- rm x", "asdf exec rm x", "nix-shell -p a --run 'rm x'", "nix develop -c rm x", "guix shell -- rm x", "lxc exec c -- rm x", "vagrant ssh -c 'rm x'", "kubectl debug a -- rm x",
+		"screen -dm rm x", "screen -S a -X stuff 'rm x\n'", "just -c rm x", "op run -- rm x", "distrobox enter a -- rm x", "machinectl shell a /bin/rm x", "pipx run rm", "uvx rm x", "bun x rm", "npm exec --call='rm x'", "stack exec -- rm x",
+		"coreutils rm x", "cmake -E rm x", "cmake -E env rm x", "/lib64/ld-linux-x86-64.so.2 /bin/rm x", "qemu-x86_64 /bin/rm x", "linux64 rm x", "runcon t rm x", "tini -- rm x", "mpirun -n 2 rm x", "srun rm x", "pee 'rm x'", "gdbserver :1 rm x",
+		"gtimeout 5 rm x", "gxargs rm", "gfind . -exec rm {} +", "grm x", "time -f a rm x", "wezterm start -- rm x", "konsole -e rm x", "unknown spawn rm x", "unknown -- rm x", "unknown --any 'cd a && rm x'", "unknown -z 'rm x'", "newgrp g",
+		"sudo gum spin -- rm x", "xargs asdf exec rm", "jj -- git push", "asdf exec git -C . push",
+	},
+	"other options with a command": {
+		"docker run --entrypoint=rm a x", "tar -F 'rm x' -cf a .", "tar --info-script='rm x' -cf a .", "zip a.zip f -T -TT 'rm x'", "rsync --rsync-path='rm x' a b:", "sshfs -o ssh_command='rm x' a b", "wget --use-askpass=rm u", "less +'!rm x' f", "man -H'rm x' a",
+		"fzf --preview 'rm {}'", "fzf --bind 'enter:execute(rm {})'", "nodemon -x rm", "chokidar f -c 'rm x'", "hyperfine --prepare 'rm x' ls", "bpftrace -c 'rm x'", "sbatch --wrap='rm x'", "ansible all -a 'rm x'", "aws ssm x --parameters commands='rm x'",
+		"go build -toolexec 'rm x'", "go test -exec rm", "gcc -wrapper rm,x f.c", "rustc -C linker=rm f", "npm run a --script-shell=rm", "make CC='rm x'", "make A='$(shell rm x)'", "make MAKE=rm", "make -f <(echo 'a:;rm x')",
+		"git fetch --upload-pack 'rm x'", "git ls-remote --upload-pack='rm x' a", "git clone 'ext::rm x' a", "git -c include.path=f log", "git -c protocol.ext.allow=always fetch a", "git clone --config core.sshCommand='rm x' a", "git send-email --sendmail-cmd='rm x' f",
+		"git config alias.p push && git p", "git config --global alias.p '!rm x'; git p", "git config core.hooksPath . && git commit", "git config filter.a.clean 'rm x'",
+	},
+	"other code": {
+		"sed -ne'1e rm x' f", "emacs -eval '(shell-command \"rm x\")'", "gnuplot -e 'system(\"rm x\")'", "octave --eval 'system(\"rm x\")'", "R -e 'system(\"rm x\")'", "ghc -e x", "scala -e x", "kotlin -e x", "clojure -e x", "racket -e x", "ocaml -e x", "raku -e x", "swift -e x",
+		"ed -s f <<< '!rm x'", "osh -c 'rm x'", "sash -c 'rm x'", "compgen -W '$(rm x)'", "fc -s ls=rm ls", "FPATH=. zsh -c f",
+	},
 }
 
 // plain is what no rule against others is about.
 var plain = []string{
+	"gh pr create --title 'rm x' --body 'rm y; git push'", "git commit -m 'rm x; git push'", "git log --grep='rm x' -- rm", "git checkout -- rm", "grep -rn -e 'rm x' .", "rg -- rm", "cat -- rm", "npm run build -- --x", "npm test -- push", "cargo run -- x", "cargo test -- --nocapture",
+	"go test -run 'TestA|TestB' ./...", "go test -exec sudo ./...", "jq -r '.a | .b' f", "curl -H 'A: rm x' -d 'rm x' u", "docker run --name a -e A='b c' alpine ls", "cmake -S . -B build", "cmake -E echo x", "gcc -o rm rm.c", "gh api x", "gls", "git config user.name 'A B'", "git config alias.p",
+	"git config core.pager", "git clone u a", "git fetch origin", "make CC=clang A='b c'", "tox -e py", "perf report", "less f", "npm --prefix x run a", "nix build", "fzf --height 40%", "just build", "bun run rmdir", "kubectl logs -f a -- ", "time ls",
 	"sed -i 's/a/b/g' f", "sed -n '1,5p' src/pipe", "sed -n '/the/,/end/p' f", "sed 's/one/tree/' f", "sed -e 's,a,b,' -e 2d e", "vim f", "vim +12 f", "emacs f", "gdb ./a.out", "sqlite3 a.db 'select 1'", "psql -c 'select 1'", "make test", "make -f other.mk all", "deno run x.ts",
 	"tar -I zstd -xf a.tar.zst", "tar czf a.tgz .", "rsync -e ssh -av a b", "rsync -av --filter='- *.o' a b", "ssh -o BatchMode=yes h ls", "sort f", "fd -e go", "fd -e go -x wc -l", "rg --pre cat x", "git bisect good", "git bisect run make test", "git rebase main", "git -c color.ui=always diff", "git submodule foreach git status",
 	"docker ps", "docker run --rm alpine ls", "docker rm c", "docker compose up", "kubectl get pods", "npm test", "npm exec tsc", "uv run pytest -k x", "poetry run pytest", "ip addr",

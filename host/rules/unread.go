@@ -12,6 +12,7 @@ import (
 // otherShells are those whose language is not read.
 var otherShells = []string{
 	"ash", "mksh", "pdksh", "oksh", "yash", "posh", "rbash", "rksh", "rzsh", "ksh93", "csh", "tcsh", "fish", "nu", "elvish", "xonsh", "pwsh", "powershell",
+	"osh", "ysh", "lksh", "loksh", "sash", "rc", "es", "ion", "git-shell",
 }
 
 // unread reports whether a command has a shell run what is not told in its words: a file, its input, or
@@ -51,7 +52,9 @@ func unread(words []word, builtins bool) bool {
 		return runsBySed(args)
 	case "crontab":
 		return !has("-l")
-	case "su", "newgrp", "unshare", "nsenter", "script", "parallel":
+	case "newgrp":
+		return true
+	case "su", "unshare", "nsenter", "script", "parallel":
 		// Without a command they run a shell, or their input.
 		return !slices.ContainsFunc(args, func(w word) bool { return w.known && (!isOption(w.text) || w.text == "-c") })
 	case "sudo", "doas":
@@ -69,12 +72,14 @@ func unread(words []word, builtins bool) bool {
 		return slices.ContainsFunc(args, func(w word) bool { return !w.known || strings.Contains(w.text, "=") })
 	case "hash":
 		return has("-p")
+	case "fc":
+		return len(args) > 0 && !has("-l")
 	case "enable":
 		return has("-f")
 	case "bind":
 		return has("-x")
 	case "complete", "compgen":
-		return has("-C", "-F")
+		return has("-C", "-F") || slices.ContainsFunc(args, func(w word) bool { return strings.ContainsAny(w.text, "$`") }) // words of -W
 	case "mapfile", "readarray":
 		return has("-C") || evaluates(words) || setsByWord(words)
 	}
@@ -95,9 +100,28 @@ func runsByGit(args []word) bool {
 		if strings.HasPrefix(strings.ToLower(value), "alias.") || strings.Contains(value, "=!") {
 			return true
 		}
+		if name, _, set := strings.Cut(value, "="); set && (name == "include.path" || strings.HasPrefix(name, "includeIf.") || name == "protocol.ext.allow") {
+			return true
+		}
 	}
-	return false
+	return setsGit(args) || slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "ext::") })
 }
+
+// setsGit reports whether `git config`, or a clone with settings, names a command for later, or another name for one.
+func setsGit(args []word) bool {
+	at := slices.IndexFunc(args, func(w word) bool { return w.text == "config" || w.text == "clone" })
+	if at < 0 {
+		return false
+	}
+	return slices.ContainsFunc(args[at+1:], func(w word) bool {
+		key, value, joined := strings.Cut(strings.ToLower(strings.TrimPrefix(w.text, "--config=")), "=")
+		return gitCommandKey.MatchString(key) && (joined && value != "" || w != args[len(args)-1]) // else it is only read
+	})
+}
+
+// gitCommandKey is a setting of git's that names a command, or makes one of others.
+var gitCommandKey = regexp.MustCompile(`^(alias\..*|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.(external|.*\.(command|textconv))` +
+	`|.*\.(clean|smudge|process|program|cmd|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
 
 // unreadScript reports whether a shell with these arguments runs more than a script among them.
 func unreadScript(args []word) bool {
