@@ -3,6 +3,7 @@ package editortools
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
@@ -94,16 +95,21 @@ func (c *call) places(m rpc.EditorToolDone) string {
 			n++
 		}
 	}
-	for _, p := range found {
-		line := fmt.Sprintf("%s:%d", c.Short(p.Path), p.Line)
+	var short string // of the file of one place after another
+	var inside bool
+	for i, p := range found {
+		if i == 0 || p.Path != found[i-1].Path {
+			short, inside = c.Short(p.Path), c.inside(p.Path)
+		}
+		line := short + ":" + strconv.Itoa(p.Line)
 		if p.Column > 0 {
-			line += fmt.Sprintf(":%d", p.Column)
+			line += ":" + strconv.Itoa(p.Column)
 		}
 		about := strings.TrimSpace(p.Kind + " " + p.Name)
 		if p.Container != "" {
 			about += " in " + p.Container
 		}
-		if text := strings.TrimSpace(p.Text); text != "" && c.inside(p.Path) {
+		if text := strings.TrimSpace(p.Text); text != "" && inside {
 			if about != "" {
 				about += ": "
 			}

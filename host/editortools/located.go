@@ -89,8 +89,13 @@ type textOfFile func(line int) (text string, ok bool)
 func readFirst(found []rpc.EditorLocated) func(of []rpc.EditorLocated) textOfFile {
 	const first = 16 // files
 	reading := map[string]func() []string{}
+	ahead := 0 // places
 	for _, l := range found {
-		if l.Loaded || reading[l.Path] != nil || len(reading) == first {
+		if ahead >= maxListed || len(reading) == first {
+			break
+		}
+		ahead += len(l.At) / 2
+		if l.Loaded || reading[l.Path] != nil {
 			continue
 		}
 		got := make(chan []string, 1)

@@ -53,11 +53,18 @@ func (p *Policy) Private(req Request, files, counted []string) map[string]bool {
 	r := req.onDisk()
 	roots := resolved(r, append([]string{req.Cwd}, req.Roots...))
 	fits := p.rules.FitsPrivate(r)
+	inReal := func(file string) string { // its folder without links
+		file = filepath.Clean(file)
+		if dir := filepath.Dir(file); r.Resolve(dir) != dir {
+			return filepath.Join(r.Resolve(dir), filepath.Base(file))
+		}
+		return file
+	}
 	for _, file := range files {
 		if _, known := private[file]; known {
 			continue
 		}
-		real := filepath.Join(r.Resolve(filepath.Dir(file)), filepath.Base(file))
+		real := inReal(file)
 		var stat unix.Stat_t
 		err := unix.Lstat(real, &stat)
 		if err == nil && stat.Mode&unix.S_IFMT == unix.S_IFLNK {
@@ -69,7 +76,7 @@ func (p *Policy) Private(req Request, files, counted []string) map[string]bool {
 	}
 	for _, file := range counted {
 		if _, known := private[file]; !known {
-			real := filepath.Join(r.Resolve(filepath.Dir(file)), filepath.Base(file))
+			real := inReal(file)
 			private[file] = fits(real) || real != file && fits(file)
 		}
 	}

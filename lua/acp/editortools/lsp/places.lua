@@ -37,7 +37,7 @@ end
 ---@field lines? string[] of the first places, where a buffer has the file
 
 ---How many lines of buffers are told along, which is more than the host lists.
-local told = 150
+local told = 110
 
 ---Sorts an answer's places by their files: a location, or a list of them, or of links.
 ---@param result any
