@@ -45,13 +45,13 @@ func partly(text string, partial bool) string {
 	return text
 }
 
-// listed says of what one answer has which may be told, by its paths; what is private is not.
-func listed[T any](c *call, all []T, path func(T) string) (may func(path string) bool) {
+// listed says of what one answer has which may be told, or counted, by its paths; what is private is not.
+func listed[T any](c *call, all []T, path func(T) string, counted ...string) (may func(path string) bool) {
 	paths := make([]string, len(all))
 	for i, one := range all {
 		paths[i] = path(one)
 	}
-	private := c.Private(paths, nil)
+	private := c.Private(paths, counted)
 	return func(path string) bool { return !private[path] }
 }
 
@@ -150,7 +150,7 @@ func (c *call) outline(m rpc.EditorToolDone) string {
 
 func (c *call) diagnoses(m rpc.EditorToolDone) string {
 	var lines []string
-	may := listed(c, m.Diagnostics, func(d rpc.EditorDiagnostic) string { return d.Path })
+	may, n := listed(c, m.Diagnostics, func(d rpc.EditorDiagnostic) string { return d.Path }, m.Counted.Paths...), 0
 	for _, d := range m.Diagnostics {
 		if !may(d.Path) {
 			continue
@@ -161,7 +161,12 @@ func (c *call) diagnoses(m rpc.EditorToolDone) string {
 		}
 		lines = append(lines, line)
 	}
-	return partly(counted(len(lines)+m.More, "diagnostic", "diagnostics", lines), m.Partial)
+	for i, path := range m.Counted.Paths[:min(len(m.Counted.Paths), len(m.Counted.Counts))] {
+		if may(path) {
+			n += m.Counted.Counts[i]
+		}
+	}
+	return partly(counted(len(lines)+n, "diagnostic", "diagnostics", lines), m.Partial)
 }
 
 func actions(m rpc.EditorToolDone) string {

@@ -31,7 +31,8 @@ func TestPlaces(t *testing.T) {
 	if got := c.places(m); !strings.HasPrefix(got, "1000 places:\n") || !strings.HasSuffix(got, "\n+900 more") {
 		t.Errorf("got\n%s", got)
 	}
-	found := rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{{Path: "/p/a.go", Line: 1, Column: 2, Severity: "error", Message: "no"}}, More: 9999}
+	found := rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{{Path: "/p/a.go", Line: 1, Column: 2, Severity: "error", Message: "no"}},
+		Counted: rpc.EditorCounted{Paths: []string{"/p/a.go", "/p/.env"}, Counts: []int{9999, 7}}}
 	if got := c.diagnoses(found); got != "10000 diagnostics:\na.go:1:2: error: no\n+9999 more" {
 		t.Errorf("of many diagnostics: %s", got)
 	}

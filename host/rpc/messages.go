@@ -893,9 +893,8 @@ type (
 		Err         string             `msgpack:"err"` // for the agent, a sentence
 		Places      []EditorPlace      `msgpack:"places"`
 		Located     []EditorLocated    `msgpack:"located"` // other places, as servers tell them
-		Counted     EditorCounted      `msgpack:"counted"` // places than those
+		Counted     EditorCounted      `msgpack:"counted"` // places, or diagnostics, than those
 		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
-		More        int                `msgpack:"more"` // diagnostics than those
 		Text        string             `msgpack:"text"`
 		Actions     []EditorAction     `msgpack:"actions"`
 		Edits       []EditorEdit       `msgpack:"edits"`
@@ -916,7 +915,7 @@ type (
 		Container string `msgpack:"container"`
 		Depth     int    `msgpack:"depth"`
 	}
-	// EditorCounted is how many places there are in further files.
+	// EditorCounted is how many more there are in files.
 	EditorCounted struct {
 		Paths  []string `msgpack:"paths"`
 		Counts []int    `msgpack:"counts"`

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '5d10a034',
+  revision = '785578d4',
   messages = {
     new = {
       'session',
@@ -140,7 +140,6 @@ return {
       'located',
       'counted',
       'diagnostics',
-      'more',
       'text',
       'actions',
       'edits',

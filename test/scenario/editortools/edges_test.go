@@ -100,6 +100,9 @@ func TestNoListHasWhatIsPrivate(t *testing.T) {
 			s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
 			s.Lua(nil, `vim.diagnostic.set(vim.api.nvim_create_namespace('test'), 0, { { lnum = 0, col = 0, severity = 1, message = 'in ' .. vim.fn.expand('%:t') } })`)
 		}
+		s.Lua(nil, `local many = {} -- more than are told one by one
+			for i = 1, 600 do many[i] = { lnum = 0, col = 0, severity = 4, message = 'a hint' } end
+			vim.diagnostic.set(vim.api.nvim_create_namespace('hints'), 0, many)`)
 		says(t, c, "workspace_symbols", obj{"query": "parse"}, "1 place:\na.txt:1:1: function parse: parse it")
 		says(t, c, "diagnostics", obj{"wait_ms": 0}, "1 diagnostic:\na.txt:1:1: error: in a.txt")
 		got := start(t.Context(), c, "symbols", obj{"path": ".env.txt"}, nil)
@@ -149,5 +152,27 @@ func TestOwnToolsThatFail(t *testing.T) {
 		s.AwaitPermissions(0)
 		p.EndTurn(turn)
 		fails(t, <-got, "the turn has ended")
+	})
+}
+
+// What waits for the review in a private file is the user's to see alone, also where the agent itself has changed it.
+func TestChangesOfPrivateFiles(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		env := s.WriteFile(".env", "KEY=1\n")
+		plain := s.WriteFile("a.txt", "one\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		turn := s.Prompt(p, "Change both")
+		id := p.Store(env, "KEY=2\n")
+		s.AwaitPermissions(1)
+		s.Respond(1, "allow")
+		p.Answer(id)
+		s.AwaitPermissions(0)
+		s.AwaitLua(`#require('acp').changes() == 1`)
+		says(t, c, "changes", nil, "no changes wait for the user's review")
+		p.WriteFile(plain, "two\n")
+		s.AwaitLua(`#require('acp').changes() == 2`)
+		says(t, c, "changes", nil, "1 change waits for the user's review:\na.txt (modified) line 1: +1 -1;")
+		p.EndTurn(turn)
 	})
 }

@@ -5,6 +5,7 @@ package editortools
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -90,9 +91,9 @@ type answer struct {
 
 // start calls a tool in the background.
 func start(ctx context.Context, c *mcp.ClientSession, tool string, args obj, meta obj) <-chan answer {
-	got := make(chan answer, 1)
+	got, own := make(chan answer, 1), mcp.Meta(maps.Clone(meta)) // to which the client adds
 	go func() {
-		r, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args, Meta: mcp.Meta(meta)})
+		r, err := c.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args, Meta: own})
 		if err != nil {
 			got <- answer{err.Error(), true}
 			return

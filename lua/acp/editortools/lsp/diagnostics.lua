@@ -114,9 +114,9 @@ local most = 500
 
 ---@param buf integer
 ---@param level integer a severity
+---@param path string
 ---@param list table[] of at most `most`
-local function collect(buf, level, list)
-  local path = vim.fs.normalize(api.nvim_buf_get_name(buf))
+local function collect(buf, level, path, list)
   for _, d in ipairs(vim.diagnostic.get(buf, { severity = level })) do
     if #list >= most then
       return
@@ -136,12 +136,13 @@ end
 ---The diagnostics of buffers, by file and line.
 ---@param bufs integer[]
 ---@param severity? 'error'|'warning'|'info'|'hint' and worse
----@param done fun(list: table[], more: integer)
+---@param done fun(list: table[], counted: acp.Counted)
 ---@return fun() cancel
 function M.of(bufs, severity, done)
   -- Each part looks through all diagnostics of a buffer: first to count them, then for those of a
   -- severity, the worst first.
-  local list, sum, counts, parts = {}, 0, {}, vim.list_extend({}, bufs)
+  local list, counts, parts = {}, {}, vim.list_extend({}, bufs)
+  local untold = {} ---@type table<string, integer> by path
   for level = 1, vim.fn.index(names, severity or 'hint') + 1 do
     for _, buf in ipairs(bufs) do
       table.insert(parts, { buf, level })
@@ -155,12 +156,16 @@ function M.of(bufs, severity, done)
     end
     local buf, level = part[1], part[2]
     local count = counts[buf][level] or 0
-    sum = sum + count
-    if count > 0 and #list < most and api.nvim_buf_is_valid(buf) then
-      collect(buf, level, list)
+    if count > 0 and api.nvim_buf_is_valid(buf) then
+      local path, before = vim.fs.normalize(api.nvim_buf_get_name(buf)), #list
+      if before < most then
+        collect(buf, level, path, list)
+      end
+      local left = count - (#list - before)
+      untold[path] = left > 0 and (untold[path] or 0) + left or untold[path]
     end
   end, function()
-    local more = sum - #list
+    local paths = vim.tbl_keys(untold)
     table.sort(list, function(a, b)
       if a.path ~= b.path then
         return a.path < b.path
@@ -169,7 +174,10 @@ function M.of(bufs, severity, done)
       end
       return a.column < b.column
     end)
-    done(list, more)
+    local function count_of(path)
+      return untold[path]
+    end
+    done(list, { paths = paths, counts = vim.tbl_map(count_of, paths) })
   end)
 end
 

@@ -25,13 +25,12 @@ local servers = require('acp.editortools.lsp.servers')
 ---@field err? string one sentence
 ---@field places? table[]
 ---@field located? acp.Located[] places whose texts the host adds
----@field counted? acp.Counted places than those
+---@field counted? acp.Counted places, or diagnostics, than those
 ---@field diagnostics? table[]
 ---@field text? string
 ---@field actions? {id: string, title: string, kind?: string}[]
 ---@field edits? table[]
 ---@field note? string what the agent should know of how it was understood
----@field more? integer diagnostics that are not told one by one
 ---@field partial? boolean
 ---@field servers? string[]
 
@@ -356,8 +355,8 @@ local function tell_diagnostics(q, bufs)
   q.stop = diagnostics.newest(bufs, q.args.wait_ms or default_wait, function(complete)
     local lacks = not complete and q.args.wait_ms ~= 0 and #bufs > 0
     q.result.partial = q.result.partial or lacks or nil
-    q.stop = diagnostics.of(bufs, q.args.severity, function(list, more)
-      q.result.diagnostics, q.result.more = list, more > 0 and more or nil
+    q.stop = diagnostics.of(bufs, q.args.severity, function(list, counted)
+      q.result.diagnostics, q.result.counted = list, counted
       q.done(q.result)
     end)
   end)

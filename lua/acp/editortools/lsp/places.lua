@@ -87,7 +87,7 @@ function M.locate(result, encoding, files, done)
   end, done)
 end
 
----@class acp.Counted how many places there are in further files
+---@class acp.Counted how many more there are in files
 ---@field paths string[]
 ---@field counts integer[]
 
