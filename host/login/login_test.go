@@ -2,6 +2,7 @@ package login
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -98,6 +99,9 @@ func TestALoginWasNotEnough(t *testing.T) {
 		why := "Puppet needs you to log in first. The last login was not enough: a key may be missing. Run puppet login. " +
 			":Acp auth logs in from here: Browser, Terminal, Key. What you asked is kept."
 		s.Expect("asked authenticate web", "asked who is logged in", "logged in", "failed: "+why, "remark warning: "+why)
+		s.On(s.Need) // for something else
+		why = strings.Replace(why, " The last login was not enough: a key may be missing.", "", 1)
+		s.Expect("failed: "+why, "remark warning: "+why)
 	})
 }
 
@@ -166,6 +170,9 @@ func TestALoginByVariables(t *testing.T) {
 		})
 		s.Expect("keep map[KEY:sesame]", "reconnect")
 		s.On(s.Need)
+		if s.Changes == 0 {
+			t.Error("Lua is not told")
+		}
 		s.puppet.Answer(nil, nil)
 		s.Expect("asked authenticate key", "asked who is logged in", "logged in")
 		s.On(s.Need) // the user is to say more

@@ -67,6 +67,9 @@ func TestTheUserSetsAnOption(t *testing.T) {
 		set("mode", "high") // an id comes before a category
 		s.puppet.Answer(offered("ask", "large", "high"), nil)
 		s.Expect("asked set m2 = large in s", "option m2 = large", "asked set mode = high in s", "options 3")
+		if s.Changes == 0 {
+			t.Error("Lua is not told")
+		}
 
 		set("m2", "huge")
 		s.puppet.Answer(nil, featuretest.Refused("no such model"))

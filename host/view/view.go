@@ -3,6 +3,7 @@
 package view
 
 import (
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -76,7 +77,8 @@ type View struct {
 	visible atomic.Bool // a window shows the chat
 	urgent  atomic.Bool // something must not wait for a hidden chat's turn
 
-	stale bool // what Lua keeps of the session is out of date
+	stale bool        // what Lua keeps of the session may be out of date
+	told  rpc.Session // what Lua keeps of it
 	clock *time.Timer
 }
 
@@ -115,7 +117,7 @@ func (v *View) HurryUrgent() {
 	v.Hurry()
 }
 
-// Changed says that what Lua keeps of the session is out of date, and the user is to see it at once.
+// Changed says that what Lua keeps of the session may be out of date, and the user is to see it at once.
 func (v *View) Changed() {
 	v.stale = true
 	v.HurryUrgent()
@@ -213,7 +215,11 @@ func (v *View) state(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op
 	if v.stale {
 		v.stale = false
-		ops = append(ops, editor.Do(v.parts.State()))
+		// Most updates change nothing of it: those of a tool call's output, for one.
+		if now := v.parts.State(); !reflect.DeepEqual(now, v.told) {
+			v.told = now
+			ops = append(ops, editor.Do(now))
+		}
 	}
 	if len(calls) > 0 {
 		ops = append(ops, editor.Do(rpc.ToolCalls{In: v.in, Calls: calls}))

@@ -24,6 +24,7 @@ type scene struct {
 	queue   *events.Queue
 	waiting []transcript.Waiting
 	working bool
+	title   string
 
 	chat, tab, review, terminals part
 	questions                    list[rpc.Elicitation]
@@ -40,7 +41,7 @@ func play(t *testing.T, test func(s *scene)) {
 		s.Of(Parts{
 			Chat: chat{s}, Tab: tab{&s.tab}, Review: &s.review, Terminals: terminals{&s.terminals}, Calls: s.calls,
 			Questions: &s.questions, Requests: &s.requests, Events: s.queue,
-			State:   func() rpc.Session { return rpc.Session{Title: "state"} },
+			State:   func() rpc.Session { return rpc.Session{ID: 1, Title: s.title, Queue: []string{"a"}} },
 			Waiting: func() []transcript.Waiting { return s.waiting },
 			Working: func() bool { return s.working },
 		})
@@ -132,6 +133,8 @@ func TestTheOrder(t *testing.T) {
 		s.Expect("wait 2", "sync", "touch t1")
 		s.expectNext(t, false)
 		s.Expect("sync")
+		s.On(s.Changed) // but it has not
+		s.Expect("wait 2", "sync")
 	})
 }
 
@@ -143,6 +146,7 @@ func TestEventsWait(t *testing.T) {
 			s.review, s.chat = named("first", "second"), named("chat", "more")
 			s.queue.AddEnd(1, nil)
 		})
+		s.title = "over"
 		s.expectNext(t, true, "chat", "first")
 		s.expectNext(t, false, "more", "session", "second", "events")
 		s.expectNext(t, false)
@@ -185,13 +189,19 @@ func TestWhenNeovimIsTold(t *testing.T) {
 			{s.Hurry, true, false}, {s.HurryUrgent, true, false},
 			{s.Changed, true, true}, {s.Changing, true, true},
 		} {
-			s.On(s.Changed)
+			s.On(func() {
+				s.title += "x"
+				s.Changed()
+			})
 			s.Expect("wait 0", "sync", "session")
 			s.Box.Put(s.Mark)
 			time.Sleep(hidden / 2)
 			synctest.Wait()
 			s.Expect("sync") // the last time is not long ago
-			s.Box.Put(c.say)
+			s.Box.Put(func() {
+				s.title += "y"
+				c.say()
+			})
 			time.Sleep(hidden / 4)
 			synctest.Wait()
 			want := []string{"sync"}

@@ -22,8 +22,9 @@ import (
 // Session is session 1, of the agent Puppet. What has happened is listed in the order in which it did.
 type Session struct {
 	feature.Base
-	conv *session.Conversation
-	t    *testing.T
+	Changes int // how often what Lua keeps was out of date
+	conv    *session.Conversation
+	t       *testing.T
 
 	mu       sync.Mutex // guards the field below
 	happened []string
@@ -42,7 +43,7 @@ func Play(t *testing.T, play func(s *Session)) {
 			Box: mailbox.New(), Editor: nvim, Files: buffers.New(nil), Log: slog.New(slog.DiscardHandler), Background: work.Go,
 			Remark:  func(severity, text string) { s.Did("remark", severity+":", text) },
 			Event:   func(name string, data map[string]any) { s.Did("event", name, data) },
-			Changed: func() {},
+			Changed: func() { s.Changes++ },
 		}
 		work.Go(nvim.Run)
 		work.Go(s.Box.Run)
