@@ -87,6 +87,21 @@ func TestANewSession(t *testing.T) {
 		if s.ID() != "" || s.Stored() != "a" {
 			t.Errorf("closed: id %q, stored %q", s.ID(), s.Stored())
 		}
+
+		s.On(func() { // it is left before its MCP servers are found, and opened twice
+			s.Open()
+			s.Left()
+		})
+		s.Again(false)
+		s.On(func() {
+			s.Open()
+			s.Open()
+		})
+		s.puppet.Answer(opened("b"), nil)
+		s.Expect("await name", "asked new", "route b", "named", "record after 0", "session.SessionStart", "new")
+		if s.On(s.Left); s.ID() != "" || s.Stored() != "b" {
+			t.Errorf("left: id %q, stored %q", s.ID(), s.Stored())
+		}
 	})
 }
 
@@ -243,6 +258,12 @@ func TestBeforeASessionIsTakenUp(t *testing.T) {
 		s.Expect("asked status x", "asked unarchive x", "forget early x", "route x", "record after 0", "session.SessionStart", "asked load x")
 		s.puppet.Answer(nil, featuretest.Refused("busy"))
 		s.Expect("unroute x", "died: Puppet refused session/load: busy. :Acp restart tries again, :Acp traffic shows what was said.")
+		s.info.Protocol = 2
+		s.open()
+		s.puppet.Answer(nil, nil)
+		s.puppet.Answer(nil, featuretest.Refused("busy"))
+		s.Expect("asked status x", "forget early x", "route x", "record after 0", "session.SessionStart", "asked load x", "unroute x",
+			"died: Puppet refused session/resume: busy. :Acp restart tries again, :Acp traffic shows what was said.")
 		s.open()
 		s.puppet.Answer(nil, featuretest.ErrUnknown)
 		s.Expect("asked status x", "died: Puppet refused session/status: unknown. :Acp restart tries again, :Acp traffic shows what was said.")
@@ -257,6 +278,7 @@ func TestAFork(t *testing.T) {
 		s.puppet.Answer(opened("y"), nil)
 		s.Expect("await name", `asked fork x {"after":"m3","directories":null,"prompt":{"Text":"","Own":false}}`, "route y", "named",
 			"record after 4", "session.SessionStart", "remark info: Forked from session 2, which stays as it is.", "ready")
+		s.Again(false) // what was said before the fork is in it
 		s.Again(true)
 		s.open()
 		s.Expect("forget early y", "route y", "record after 0", "session.SessionStart", "asked resume y")

@@ -302,8 +302,8 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 		s.AwaitScreen("+1 −1")
 		pick(1)
 		s.AwaitRefused(1)
-		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 25, 25, false, { '-- here' })`)
-		s.Command("Acp permit 1")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 25, 25, false, { '-- here' })
+			vim.cmd('Acp permit 1')`) // at once: soon the float shows the change as it is then
 		s.AwaitNotification("a.lua has changed meanwhile: look at the hunks again, then answer")
 		if p.Answered(id) || s.ReadFile(path) != want {
 			t.Error("it is answered")
