@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// This file has one try of a write to a file that a buffer shows.
+// This file makes one attempt at writing a file that a buffer shows.
 
 // attempt is such a try, step by step: [attempt.readDisk], [attempt.aim], [attempt.endEarly], [attempt.prepare],
 // [attempt.apply] and [attempt.record]. A step that gives another outcome than onward ends it.

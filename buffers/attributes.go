@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has what a file keeps that is replaced on the disk.
+// This file keeps the owner, the permissions and the other attributes of a file that is replaced on the disk.
 
 // accessList is where Linux has who else may read and write a file; st_mode alone would say that the
 // file's group may.

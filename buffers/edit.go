@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has edits by the user's own wish.
+// This file makes the edits that the user asks for: refusals and undos.
 
 // Edit asks for a file to be changed from what the user has there, by the user's own wish: the agent does
 // not get to know it.

@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// This file has what others do to the disk, on its way into the buffers.
+// This file brings into the buffers what others do on the disk.
 
 // MaxFollow is the size in bytes above which a file is not followed, nor opened: Neovim would read, compare
 // and change it for too long.

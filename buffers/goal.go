@@ -2,7 +2,7 @@ package buffers
 
 import "os"
 
-// This file has what a write finds, and what it is to reach.
+// This file says what a write has found, and what disk and buffer are to have after it.
 
 // found is what a write finds; a text that is nil is no file.
 type found struct {

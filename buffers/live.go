@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file has what Neovim says of buffers, and reading them.
+// This file asks Neovim about buffers, and reads them.
 
 const (
 	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has looking at a file without the agent knowing.
+// This file looks at a file without counting it as read by the agent.
 
 // Seen is a file at one moment, as the user has it.
 type Seen struct {

@@ -2,8 +2,8 @@ package buffers
 
 import "strings"
 
-// This file has what Neovim is told of a buffer, and what it answers: see acp.buffers.Write and the like in
-// lua/acp/buffers.lua.
+// This file has the messages to Neovim about a buffer, and its answers: see acp.buffers.Write and the like in
+// lua/acp/files/buffers.lua.
 
 // target is a buffer, and how it and its file must still be.
 type target struct {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// This file has in which order the files are read and written.
+// This file decides in which order files are read and written.
 
 // workers is how many files are worked on at once.
 const workers = 8

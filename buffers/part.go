@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file has lines of files that are too large to be read whole.
+// This file reads lines of files that are too large to be read whole.
 
 const (
 	// maxRead is how many bytes of text one read gives at most; of a larger file only lines are given.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// This file has saving with the user's autocommands.
+// This file saves a buffer with the user's autocommands.
 
 const (
 	// slowSave is how long saving may take before the user is told what it costs.

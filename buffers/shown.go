@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// This file has what buffers have, so that only what changes crosses to Neovim.
+// This file remembers the lines that buffers have, so that only what changes is sent to Neovim.
 
 // version is a state of a buffer: as long as Neovim's changedtick is the same, so are the lines.
 type version struct{ buf, tick int }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// This file has what Neovim takes long for.
+// This file tells when Neovim will take long.
 
 // Neovim sets lines and writes files without a look at its keys: some tenths of a second for more than this. So the host
 // writes a larger text to the disk itself, and Neovim gets only what it changes of a buffer.

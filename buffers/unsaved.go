@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// This file has what a buffer has and the disk has not.
+// This file lists the unsaved text of buffers.
 
 // Unsaved is a text that a buffer has and the disk has not.
 type Unsaved struct {

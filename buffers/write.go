@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// This file has writing a file that a buffer may show, until disk and buffer have what they are to have.
+// This file writes a file that a buffer may show, until disk and buffer have what they are to have.
 
 // liveWrite is a write to a file, through as many tries as it takes.
 type liveWrite struct {

@@ -1,5 +1,5 @@
-// Package followalong decides where a window jumps that follows agents at their
-// work: from the places that they read and edit, from what the user does in that
+// Package followalong decides where a window that follows agents at their work
+// jumps: from the places that they read and edit, from what the user does in that
 // window, and from the time. It is pure: it calls nobody, starts nothing, and is
 // told what time it is.
 package followalong

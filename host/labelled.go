@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has what the user says of sessions themselves: their titles, and that they are archived. Agents are told
+// This file keeps what the user says of sessions themselves: their titles, and that they are archived. Agents are told
 // where they keep that; we keep it for all of them.
 
 // label changes what is kept of a session. It writes the disk.

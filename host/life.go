@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/opening"
 )
 
-// This file has the life of a session: it starts, waits for a login, is ready, is started again, dies, is closed.
+// This file has the life of a session: it starts, waits for a login, gets ready, is restarted, dies, is closed.
 
 // start finds or starts the agent's process and opens the session in it.
 func (s *Session) start() {

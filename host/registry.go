@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file has what the user asks of the agents that can be installed. All of it runs in the background.
+// This file answers what the user asks about agents that can be installed. All of it runs in the background.
 
 func newRegistry(h *Host, data string) *registry.Registry {
 	folder := ""

@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file has what the user is told of files in all chats, and of writes that a kill has cut short.
+// This file tells the user about files in all chats, and about writes that a kill has cut short.
 
 // alert is a remark in all chats; where no window shows one it is a notice of few words too. Any goroutine.
 func (h *Host) alert(severity, text, brief string) {

@@ -1,5 +1,5 @@
-// Package draft has what widespread agents speak of the protocol's unstable schema, where both versions of the
-// protocol have it in the same words: a Go type for each type, under the schema's name. What differs between the
+// Package draft has the part of the protocol's unstable schema that widespread agents use, as far as it is the same in
+// both versions: a Go type for each type, under the schema's name. What differs between the
 // versions stands beside their stable types, in acp/v1 and acp/v2.
 package draft
 

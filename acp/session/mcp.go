@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file knows calls of the tools of MCP servers, which no two agents tell of in the same way.
+// This file recognizes calls of MCP tools, which no two agents report in the same way.
 
 // metaMCPApproval is what Codex says of a request that is about an MCP server's tool.
 const metaMCPApproval = "is_mcp_tool_approval"

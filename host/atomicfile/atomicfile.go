@@ -1,4 +1,4 @@
-// Package atomicfile writes files for this user alone that others find whole or not at all.
+// Package atomicfile writes files, readable by this user alone, that others see whole or not at all.
 package atomicfile
 
 import (

@@ -1,4 +1,4 @@
-// Package chat has Neovim show the chat of a session, and answers what Lua asks about its rows.
+// Package chat draws the chat of a session in Neovim, and answers what Lua asks about its rows.
 package chat
 
 import (

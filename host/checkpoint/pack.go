@@ -17,7 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
-// This file has packs. To make a file takes a hundred times longer than to write what is in it, so many small contents
+// This file writes packs. Making a file takes a hundred times longer than writing what is in it, so many small contents
 // that come together are one file: their sums and sizes, then all of their bytes.
 
 const (

@@ -17,7 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/files"
 )
 
-// This file has looks at large projects which ask only what has changed, see [Store.Watch].
+// This file watches large projects, so that a snapshot reads only what has changed, see [Store.Watch].
 
 const (
 	// maxChanged is of how many paths it is remembered that they have changed.

@@ -1,4 +1,4 @@
-// Package diffview is the change of a file in the forms in which Lua shows it.
+// Package diffview prepares the change of a file for Lua to show: side by side, or in the file.
 package diffview
 
 import (

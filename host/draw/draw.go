@@ -1,4 +1,4 @@
-// Package draw has Lua draw the pages of a session, which are the chat and the review, and fill other buffers with lines.
+// Package draw has Lua draw the pages of a session, the chat and the review, and fill other buffers with lines.
 package draw
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file says as text what a tool has found. The first line counts, and ends with a colon where a list follows: the
+// This file puts into text what a tool has found. The first line counts, and ends with a colon where a list follows: the
 // chat shows it beside the call.
 
 const (

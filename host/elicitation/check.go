@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has what makes an answer invalid. A form's fields have all that its schema says; a library for schemas of
+// This file says what makes an answer invalid. A form's fields have all that its schema says; a library for schemas of
 // every kind costs the host more memory than the rest of it.
 
 // fault is what is wrong with a field, as the end of a sentence that begins with the field.

@@ -1,4 +1,4 @@
-// Package elicitation has what an agent asks its user: one of several choices, a form, or a visit to a page. It shows
+// Package elicitation serves what an agent asks its user: one of several choices, a form, or a visit to a page. It shows
 // the question, takes the answer, and gives it exactly once, whoever comes first: the user, a cancellation, the agent's
 // withdrawal, the end of the process.
 package elicitation

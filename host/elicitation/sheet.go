@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has a form as text that the user edits, and back.
+// This file turns a form into text that the user edits, and back.
 //
 // A field begins a line with its label; what it takes stands behind that, and goes on in the lines below until the next
 // label. Lines that begin with # say something to the user.

@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the words of a question, for the user.
+// This file puts a question into words for the user.
 
 // The options of the float that are no choices of the agent's; the ids of those are behind choicePrefix.
 const (

@@ -1,4 +1,4 @@
-// Package extension takes requests of methods that the specification does not have to the functions that users have
+// Package extension hands requests of methods that the specification does not have to the functions that users have
 // written for them in Lua.
 package extension
 

@@ -1,4 +1,4 @@
-// Package fileaccess has the reads and writes that an agent asks for wait until it is decided whether they may be,
+// Package fileaccess queues the reads and writes that an agent asks for until it is decided whether they are allowed,
 // those of one file one after another. It knows neither what decides nor what then reads and writes.
 package fileaccess
 

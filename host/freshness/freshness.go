@@ -1,4 +1,4 @@
-// Package freshness has what a session's agent knows of files, and which have changed since.
+// Package freshness remembers which texts of files a session's agent knows, and tells which have changed since.
 package freshness
 
 import (

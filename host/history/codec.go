@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// This file is how updates stand in a file: each is a line of JSON with its time, the name of its kind and its fields.
+// This file encodes updates: each is a line of JSON with its time, the name of its kind and its fields.
 
 // Said is an update and when it came.
 type Said struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has giving a file what is wanted of it, by a decision or an undo.
+// This file gives a file the text that a decision or an undo wants it to have.
 
 // target is what a file is to become by the user's wish.
 type target struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has what the user decides about changes.
+// This file carries out what the user decides about changes.
 
 // Decision is what the user wants of changes: of one file by its real path, or of all. Which of its changes
 // is asked when the record is up to date; nil is the whole file.

@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file has turns that a host does not live to see the end of. While a turn runs it is written down what the
+// This file takes up turns whose host was killed. While a turn runs it is written down what the
 // files were when it began; whoever takes the session up again looks at them as at the end of a turn.
 
 const (

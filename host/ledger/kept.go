@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/acp-nvim/acp-nvim/host/review"
 
-// This file has what the user had accepted before it was written.
+// This file records as kept what the user accepted before it was written.
 
 // keepWritten has a change count as kept that the user accepted before it was made. What else is pending in
 // the file stays so: before is the file of the record right before that change.

@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/acp-nvim/acp-nvim/host/review"
 
-// This file has bringing the record in step with the files that it has.
+// This file brings the record up to date with its files.
 
 // refresh brings the books in step with files of the record as they are, then calls done. While a turn runs its
 // end reports whether what is gone was removed or moved.

@@ -11,7 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
-// This file has when record, turns and comments are saved, and taking them up again.
+// This file decides when record, turns and comments are saved, and loads them again.
 
 const (
 	// What is saved of a session is written at once where that is little, so that who kills the host loses nothing. What

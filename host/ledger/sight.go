@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has looking at a file.
+// This file looks at a file.
 
 const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 

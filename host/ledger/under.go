@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has refusing what only the disk has: changes of the agent's that a buffer has not taken over, as they
+// This file refuses what only the disk has: changes of the agent's that a buffer has not taken over, as they
 // conflict with unsaved text there. The record has what buffers show, so these are not in it.
 
 // underIn returns the files, of one path or with "" of all, that may have such changes.

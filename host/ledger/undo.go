@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file has taking a turn back, and doing it again.
+// This file undoes a turn, and redoes it.
 
 var (
 	errNoTurn    = errors.New("nothing to undo")

@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file has what the books say of a file but for what is not saved in its buffer, for when the user gives that up.
+// This file keeps what record and turns say of a file without its unsaved text, for when the user gives that up.
 
 // inStep is what was said of a file when its buffer had last what the disk has. turns has those that ran.
 type inStep struct {

@@ -1,5 +1,5 @@
-// Package login has the user log in to the agent of a session: the agent does it by itself, in a terminal, or by
-// variables that the user is asked for.
+// Package login lets the user log in to the agent of a session: the agent does it by itself, or it takes a program in a
+// terminal, or variables that the user is asked for.
 package login
 
 import (

@@ -1,4 +1,4 @@
-// Package mailbox is how a goroutine that owns some state is spoken to.
+// Package mailbox hands functions to a goroutine that owns some state.
 package mailbox
 
 import "sync"

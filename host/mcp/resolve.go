@@ -1,4 +1,4 @@
-// Package mcp has the MCP servers that a session gives to its agent: those of the configuration, and those of the
+// Package mcp finds the MCP servers that a session gives to its agent: those of the configuration, and those of the
 // project's .mcp.json where the user wants them.
 package mcp
 

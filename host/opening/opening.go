@@ -1,5 +1,5 @@
-// Package opening opens a session in its agent: it makes it there, takes up the one that the agent keeps, or makes it
-// from another one. It owns who the session is to the agent, and what of the agent's repeating is new.
+// Package opening opens a session in its agent: it makes a new one, takes up one that the agent keeps, or forks another.
+// It owns the session's id in the agent, and passes on what is new of a conversation that the agent repeats.
 package opening
 
 import (

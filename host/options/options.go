@@ -1,5 +1,5 @@
-// Package options sets the options of a session's agent, which modes and models are too: those of the configuration when
-// the session is new, and what the user chooses.
+// Package options sets the options of a session, its mode and model among them: as the configuration has them when the
+// session is new, and as the user chooses later.
 package options
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the words for an agent of whose change the user wants a part.
+// This file tells an agent that the user wants a part of its change only.
 
 // A prompt or an error quotes so much of hunks.
 const (

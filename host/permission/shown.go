@@ -7,7 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file has what others show of the requests.
+// This file has what Lua and the chat show of the requests.
 
 // Waiting is how many requests wait for the user.
 func (rs *Requests) Waiting() int { return len(rs.queue.waiting()) }

@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the words of a request, for the user.
+// This file puts a request into words for the user.
 
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14

@@ -1,4 +1,4 @@
-// Package prompt is what the user sends in a session: the queue of prompts, the files attached to them, and the unsaved
+// Package prompt sends what the user writes in a session: the queue of prompts, the files attached to them, and the unsaved
 // text that goes along.
 package prompt
 

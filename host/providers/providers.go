@@ -1,4 +1,4 @@
-// Package providers has the providers of models that some agents let their client choose.
+// Package providers lists and sets where an agent reaches its models, for agents that let their client choose.
 package providers
 
 import (

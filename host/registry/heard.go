@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// This file has what agents said of themselves when they were last started, for the page of agents and the health
+// This file keeps what agents said of themselves when they were last started, for the page of agents and the health
 // report, which start none. Lua reads it, see lua/acp/installed.lua.
 
 // Heard is the last handshake of an agent.

@@ -1,4 +1,4 @@
-// Package registry has the agents that can be installed: the index of the ACP registry, of which a copy is part of the
+// Package registry keeps the agents that can be installed: the index of the ACP registry, of which a copy is part of the
 // program, and what is installed from it in the data folder. It asks the network only when it is told to.
 //
 // The index is that of github.com/agentclientprotocol/registry, under the Apache License 2.0; index.json is what is used

@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// This file has whether the Node.js that is there is new enough for a package, which is said before it is installed.
+// This file checks whether the installed Node.js is new enough for a package, before the package is installed.
 
 // nodeVersion is a version of Node.js, or of its parts those that are named.
 var nodeVersion = regexp.MustCompile(`(<?)=?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)

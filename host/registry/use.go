@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// This file has which versions run, in this Neovim or another: whoever starts one holds a shared lock on its mark, which
+// This file knows which versions run, in this Neovim or another: whoever starts one holds a shared lock on its mark, which
 // the system takes back whatever becomes of them.
 
 const marked = ".use"

@@ -1,4 +1,4 @@
-// Package remark is what this client says itself in the chat of a session.
+// Package remark adds lines of our own to the chat of a session: hints, warnings, errors.
 package remark
 
 import (

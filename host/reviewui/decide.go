@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file has decisions about changes as the API, the user's buffers and the chat ask for them. Those on the page are
+// This file makes the decisions that the API, the user's buffers and the chat ask for. Those on the page are
 // in tabdecide.go.
 
 // decide makes a decision, and tells the user what could not be done. done gets that too, and how many files the

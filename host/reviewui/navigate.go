@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// This file has the folds of the page, and the ways on it and from it.
+// This file folds the page, moves about on it, and goes from it to the files.
 
 // row is the row that a message of Lua is about.
 func (t *Tab) row(at rpc.At) (reviewpage.Row, bool) {

@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the prompt that sends a review to the agent.
+// This file writes the prompt that sends a review to the agent.
 
 const (
 	mostQuoted  = 40   // lines of a comment, or of what was refused, that the agent is told

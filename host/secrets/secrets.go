@@ -1,5 +1,5 @@
-// Package secrets keeps to itself what the user gives to log in with agents, and what their MCP servers are given: it
-// is blotted out of all that is told, logged or kept of an agent.
+// Package secrets keeps what the user gives to log in with agents, and what their MCP servers are given, and blots it
+// out of everything that is shown, logged or stored of an agent.
 package secrets
 
 import (

@@ -1,4 +1,4 @@
-// Package terminals has the terminals of a session: the commands that its agent runs through this client, those that
+// Package terminals keeps the terminals of a session: the commands that its agent runs through this client, those that
 // the agent runs itself and reports, and the buffers in Neovim that show them.
 package terminals
 

@@ -1,4 +1,4 @@
-// Package traffic keeps what was said with each agent, for the user who looks for the cause of a problem.
+// Package traffic keeps the messages to and from each agent, for a user who looks for the cause of a problem.
 package traffic
 
 import (

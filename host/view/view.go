@@ -1,4 +1,4 @@
-// Package view is what Neovim is told of a session: what its features have drawn, what Lua keeps of it, and events. The
+// Package view gathers what Neovim is told of a session: what its features draw, what Lua keeps of it, and events. The
 // editor asks for it when Neovim has time.
 package view
 

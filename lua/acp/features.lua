@@ -1,6 +1,6 @@
----How the features hang together: which of them each operation of the host is for, what they make
----of what happens below them, and what those above give to those below. A feature is loaded when it
----is needed first.
+---How the features are connected: which of them handles each operation of the host, how they hear
+---of what happens below them, and what those above hand to those below. A feature is loaded when it
+---is first needed.
 local host = require('acp.rpc.host')
 local ops = require('acp.rpc.ops')
 local state = require('acp.rpc.state')

@@ -1,5 +1,5 @@
----What starting Neovim reads of the plugin. The rest of the Lua API is in acp/api.lua and comes
----with the first use of it.
+---The part of the plugin that is read when Neovim starts. The rest of the Lua API, in
+---lua/acp/api.lua, is loaded when it is first used.
 
 ---@class acp: acp.Api
 local M = {}

@@ -1,4 +1,4 @@
----The one door to vim.notify(): what the user is told in words, where messages go.
+---The one door to vim.notify().
 local M = {}
 
 local levels = vim.log.levels

@@ -1,5 +1,5 @@
----`:Acp tutor`: the page |acp-tutor| beside a chat with the demo agent, in a project that is gone
----with Neovim.
+---`:Acp tutor`: the page |acp-tutor| beside a chat with the demo agent, in a project that is
+---removed when Neovim ends.
 local M = {}
 
 local files = {

@@ -1,4 +1,4 @@
-// Package featuretest is the ground of a feature's unit tests: a session without features, of a Neovim that only
+// Package featuretest is what unit tests of a feature stand on: a session without features, a Neovim that only
 // listens, and an agent that the test answers for.
 package featuretest
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// This file is the Lua API, as the user's configuration calls it and hears of events.
+// This file calls the Lua API and hears its events, as the user's configuration does.
 
 // OK runs a function of the API that must not fail.
 func (s *Scene) OK(lua string, args ...any) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file is texts to begin with, and what the agent and the user make of them.
+// This file has texts to begin with, and what the agent and the user make of them.
 
 // TextBefore is the file as it was.
 const TextBefore = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file is the files of the working folder, on the disk and in buffers.
+// This file has the files of the working folder, on the disk and in buffers.
 
 // Lines is a text of n numbered lines.
 func Lines(from, n int) string {

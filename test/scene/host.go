@@ -1,4 +1,4 @@
-// Package scene has the stage and the actors of the tests in test/scenario: a real Neovim with an attached user
+// Package scene sets the stage for the tests in test/scenario: a real Neovim with an attached user
 // interface, the real host, and agents that the test plays. A test waits for what the user sees, for events, and for
 // what the agent is told, never for a time.
 package scene

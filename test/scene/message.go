@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// This file is what the client has said.
+// This file reads what the client has sent.
 
 // obj is a JSON object of the protocol.
 type obj = map[string]any

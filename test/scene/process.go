@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// This file is the processes behind a Neovim: their ends, and that nobody waits for them.
+// This file has the processes behind a Neovim: that they end, and that nobody waits for them.
 
 // Hosts are the processes of the host, and all others that Neovim and it have started.
 func (s *Scene) Hosts() (hosts, others []int) {

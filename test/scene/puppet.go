@@ -18,7 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
-// This file is the agent that the test plays: its process, and the messages to and from it.
+// This file has the agent that the test plays: its process, and the messages to and from it.
 
 // puppetEnv names the socket at which a process of this test binary is to be an agent.
 const puppetEnv = "ACP_SCENARIO_PUPPET"

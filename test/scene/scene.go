@@ -11,7 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-// This file is how a scene begins, goes on in another Neovim or with another agent process, and ends.
+// This file begins a scene, continues it in another Neovim or with another agent process, and ends it.
 
 // environment is that of all Neovims: the agent `demo` has no pauses, and a race in the host ends it, and so fails
 // the test. It would sleep a second at its end.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file is the windows of the user's, and whether all is as it was before.
+// This file opens the user's windows, and compares all windows with what they were before.
 
 // Scenery is all that a diff must leave as it was: layout, sizes, views, focus, buffers, alternate
 // files, jumps, options and mappings. The chat grows, so its view is left out.

@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 )
 
-// This file is what the user sees: messages, the chat, the prompt, requests and their diffs, marks, words of keys.
+// This file awaits what the user sees: messages, the chat, the prompt, requests and their diffs, marks, words of keys.
 
 // RecordNotifications takes vim.notify's messages for AwaitNotification and Notifications: long ones
 // make Neovim wait for a key, which is tested elsewhere.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// This file is what agents say: the words of the protocol that the puppet need not be told one by one.
+// This file has what agents say: messages of the protocol that a test need not spell out.
 
 // SessionID is the id that a puppet gives its n-th session.
 func SessionID(n int) string { return fmt.Sprintf("s-%d", n) }

@@ -1,4 +1,4 @@
-// Package source has the project's own files for the tests that read them.
+// Package source reads the project's own files, for tests about them.
 package source
 
 import (

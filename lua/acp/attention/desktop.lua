@@ -1,4 +1,4 @@
----Telling the user, who looks elsewhere, that a turn has ended or something waits.
+---Desktop notifications: a turn has ended, or something waits, while the user looks elsewhere.
 local M = {}
 
 ---@type boolean whether Neovim has the focus, as far as the terminal tells

@@ -1,5 +1,5 @@
----Files that open in a window of a chat, as by a picker that was called there: they go on to a
----window for code, as what the user goes to in a chat does.
+---Files that open in a window of a chat, as by a picker called there: they move to a window for
+---code, where everything goes that the user opens from a chat.
 local M = {}
 
 local api = vim.api

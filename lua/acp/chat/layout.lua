@@ -1,4 +1,4 @@
----The windows of a chat in a tab: where they open, how they look, and taking them away.
+---The windows of a chat in a tab: where they open, how they look, how they close.
 local M = {}
 
 local api = vim.api

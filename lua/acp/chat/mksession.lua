@@ -1,5 +1,5 @@
----Buffers with a name of ours that nobody fills: of a session of Neovim's that was restored, or
----that the user reads anew.
+---Buffers with a name of ours that nobody fills: those of a restored Neovim session (|:mksession|),
+---and those that the user reads anew.
 local M = {}
 
 local api = vim.api

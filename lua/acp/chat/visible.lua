@@ -1,4 +1,4 @@
----What the host is told of the windows on the chats: whether there are any, and how wide they are.
+---Tells the host about the windows on each chat: whether there are any, and how wide they are.
 local M = {}
 
 local api = vim.api

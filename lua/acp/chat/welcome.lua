@@ -1,5 +1,5 @@
----What can be done, in the first chat of this Neovim until something is said in it. It is no text
----of the chat: no export has it, and no search finds it.
+---Hints for a start, in the first chat of this Neovim until something is said in it. They are no
+---text of the chat: no export has them, and no search finds them.
 local M = {}
 
 local api = vim.api

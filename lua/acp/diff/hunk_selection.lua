@@ -1,5 +1,5 @@
----The hunks of a diff that is on the screen: where they stand, which of them the user means, and
----what was refused.
+---The hunks of a diff that is on the screen: where they are, which one the user means, and which
+---are refused.
 local M = {}
 
 local api = vim.api

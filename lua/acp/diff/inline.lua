@@ -1,4 +1,4 @@
----A diff in the file itself: over the live buffer, of which nothing is changed.
+---A diff drawn in the file itself, over the live buffer: its text stays as it is.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----What is said of a diff in one line: its file, its counts, and its keys.
+---The line above a diff: its file, its counts, and its keys.
 local M = {}
 
 local hunks = require('acp.diff.hunk_selection')

@@ -31,7 +31,7 @@ Split.__index = Split
 
 local count = 0
 
----How a row of a side is shown that the host has put beside the other; see host/diffview.go.
+---How a row of a side is shown that the host has put beside the other; see host/diffview/view.go.
 local groups = {
   { ['~'] = 'DiffChange', ['-'] = 'DiffAdd', ['+'] = 'DiffDelete', ['.'] = 'AcpDiffHunk' },
   { ['~'] = 'DiffChange', ['+'] = 'DiffAdd', ['-'] = 'DiffDelete', ['.'] = 'AcpDiffHunk' },

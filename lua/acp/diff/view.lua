@@ -1,6 +1,6 @@
 ---The diff that is open beside a permission request, or that the user asked for: which one, and
----its keys. There is one at a time. It takes the focus only where the user asked, and else opens
----when the user rests.
+---its keys. There is one at a time. It takes the focus only if the user asked for it; otherwise it
+---opens when they stop typing.
 local M = {}
 
 local api = vim.api
@@ -24,7 +24,7 @@ M.changed = signal()
 ---@field before string what the old side is
 ---@field after string
 ---@field note string
----@field form 'whole'|'changes'|'inline'|'sentence' see host/diffview.go
+---@field form 'whole'|'changes'|'inline'|'sentence' see host/diffview/view.go
 ---@field old_lines integer how many the old text has
 ---@field new_lines integer
 ---@field first integer the line of the first change

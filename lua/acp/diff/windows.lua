@@ -1,5 +1,4 @@
----The windows that a diff opens beside the code, and taking them away so that all others are as
----they were.
+---The windows that a diff opens beside the code. When they close, all others are as they were.
 local M = {}
 
 local api = vim.api

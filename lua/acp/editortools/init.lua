@@ -1,5 +1,5 @@
----The editor as a tool of agents: what the host asks of Neovim for a call, and the user's own
----tools. What an agent may see and do the host decides.
+---The editor as a tool for agents: what the host asks of Neovim for a call, and the user's own
+---tools. The host decides what an agent may see and do.
 local M = {}
 
 local api = vim.api

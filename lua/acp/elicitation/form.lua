@@ -1,4 +1,5 @@
----A form in a buffer: its fields are lines to edit, as of a commit message. Writing it sends it.
+---A form in a buffer: its fields are lines to edit, as in a commit message. Writing the buffer
+---sends it.
 local M = {}
 
 local api = vim.api

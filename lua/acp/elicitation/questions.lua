@@ -1,4 +1,4 @@
----What agents ask their user, as users of the Lua API see it, and the answers.
+---The questions of agents as users of the Lua API see them, and the answers.
 local M = {}
 
 local host = require('acp.rpc.host')

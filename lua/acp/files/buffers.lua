@@ -1,9 +1,9 @@
 --- Live buffers for the host's package `buffers`: what a file's buffer is, its text in slices, and
---- one call that takes a text into it as minimal hunks and saves it. What to write, whether, and
---- what to merge is decided in the host.
+--- one call that takes a text into it as minimal hunks and saves it. Whether to write, what,
+--- and what to merge is decided in the host.
 ---
---- Every function takes one table and returns one table with at least one key, and throws for
---- nothing that can be expected. `moved = true` means: what the host knew is no longer so, and
+--- Every function takes one table and returns one table with at least one key, and throws no
+--- error that can be expected. `moved = true` means: what the host knew is no longer so, and
 --- nothing was done.
 
 local M = {}

@@ -1,5 +1,5 @@
----The user writes a buffer whose file another program has changed just now: the host has the buffer
----catch up first, so that both texts are written and Neovim has nothing to ask.
+---When the user writes a buffer whose file another program has just changed, the host brings that
+---change into the buffer first: both texts are written, and Neovim has nothing to ask.
 local M = {}
 
 local uv = vim.uv

@@ -1,6 +1,5 @@
----Where a buffer has lines of the user's and the disk has other ones of the agent's: marks in the
----buffer, with the agent's lines below, and keys to decide. What conflicts is found in the host
----(buffers/merge.go).
+---Places where the user and the agent have changed the same lines: marks in the buffer, with the
+---agent's lines below, and keys to decide. The host finds the conflicts (buffers/merge.go).
 ---
 ---A conflict is there until the user has decided, has written the file, or a later text of the
 ---agent's does not differ there. It is open, and shown, as long as the lines are neither the

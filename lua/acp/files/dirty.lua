@@ -1,5 +1,5 @@
---- Which lines of a buffer have become others since the host got its text: so that only they cross
---- once more.
+--- Which lines of a buffer have changed since the host got its text, so that only they are sent
+--- again.
 
 local M = {}
 

@@ -1,5 +1,5 @@
---- A buffer's text becomes another one as hunks: marks, extmarks, folds and cursors stay where they
---- can, and undo has it as steps of its own.
+--- Changes a buffer's text hunk by hunk: marks, extmarks, folds and cursors stay where they can,
+--- and undo has the change as steps of its own.
 
 local M = {}
 

@@ -1,5 +1,5 @@
 ---Files that were being written when Neovim or the host was killed: the host has kept the text
----from before and the agent's, and the user says which of them it is to be.
+---from before and the agent's, and the user chooses one.
 local M = {}
 
 ---@class acp.Unfinished

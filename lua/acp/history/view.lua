@@ -1,4 +1,4 @@
----The transcript of a session in a buffer to read: no agent is started for it.
+---The transcript of a session in a buffer, to read: no agent is started for it.
 local M = {}
 
 local api = vim.api

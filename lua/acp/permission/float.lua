@@ -1,5 +1,5 @@
----The float that shows what was asked first: an open permission request, or a question. It never
----takes the focus; it is answered from anywhere.
+---The float of the oldest open permission request or question. It never takes the focus, and is
+---answered from anywhere.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----Writes that wait for the user (`review = 'before'`): for how long.
+---How long writes have waited for the user (`review = 'before'`).
 local M = {}
 
 ---@type uv.uv_timer_t?

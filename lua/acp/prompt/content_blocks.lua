@@ -1,4 +1,4 @@
----Content blocks of a prompt, as users give them.
+---Content blocks of a prompt, as users pass them to the API.
 local M = {}
 
 ---The fields that a block must have, all of them strings, by its type.

@@ -1,4 +1,4 @@
----What users do with prompts: each goes to the host with what of their unsaved text goes along.
+---Sends prompts to the host, with the unsaved text that goes along.
 local M = {}
 
 local host = require('acp.rpc.host')

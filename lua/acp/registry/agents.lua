@@ -1,4 +1,5 @@
----The agents that are installed or can be: what the host is asked of them, and how far it is.
+---The agents that are installed or can be: what the host is asked to do with them, and how far it
+---is.
 local M = {}
 
 local host = require('acp.rpc.host')

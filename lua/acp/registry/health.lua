@@ -1,4 +1,4 @@
----What `:checkhealth acp` says of the agents: where each is, what it said of itself when it was
+---What `:checkhealth acp` says about the agents: where each is, what it said of itself when it was
 ---last started, who is logged in, and what to do. It starts none.
 local M = {}
 

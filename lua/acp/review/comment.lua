@@ -1,4 +1,4 @@
----What the user has to say of lines, in a small float; the host keeps it until it is sent.
+---Comments on lines, written in a small float; the host keeps them until they are sent.
 local M = {}
 
 local api = vim.api

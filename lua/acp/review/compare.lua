@@ -1,5 +1,4 @@
----The text of a file that the user has accepted beside the file as it is, in a tab of its own that
----takes everything along when it closes.
+---The text of a file as the user has accepted it, beside the file as it is, in a tab of its own.
 local M = {}
 
 local api = vim.api

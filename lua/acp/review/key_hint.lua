@@ -1,5 +1,5 @@
----The keys of a file that an agent has changed, said once in a Neovim: behind a line of the first
----file with marks that is on the screen, until one of them is used or nothing is marked there.
+---The keys of a file that an agent has changed, shown once per Neovim: behind a line of the first
+---file with marks on the screen, until one of them is used or nothing is marked there.
 local M = {}
 
 local api = vim.api

@@ -1,9 +1,9 @@
----What agents have changed in the user's own buffers, as long as it is not decided: signs, changed
----lines and words, the old lines above them, and keys from change to change and to decide. Which
----changes there are is known in the host (host/reviewui/markedbuffers.go), which tells them to the
----buffers that show some, whenever they change; Lua draws them where the buffer has the lines.
+---Marks for pending changes of agents in the user's own buffers: signs, changed lines and words, the
+---old lines above them, and keys to go from change to change and to decide. The host knows which
+---changes there are (host/reviewui/markedbuffers.go), and sends them when they differ from what a
+---buffer shows; Lua draws them where the buffer has the lines.
 ---
----In between the marks are extmarks and move with what the user types.
+---The marks are extmarks, so they move with what the user types.
 local M = {}
 
 local api = vim.api

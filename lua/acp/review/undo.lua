@@ -1,5 +1,5 @@
----Undoing what a turn of the agent's has changed: a window shows what would change, and a key does
----it. What it is, and how, is decided in the host (host/ledger/undo.go).
+---Undoing a turn: a window shows what would change, and a key does it. What changes, and how, is
+---decided in the host (host/ledger/undo.go).
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----Going on from where a session is, or was, in a new one.
+---Forks: new sessions that go on from where another one is, or was.
 local M = {}
 
 local state = require('acp.rpc.state')

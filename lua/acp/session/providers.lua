@@ -1,4 +1,4 @@
----Where an agent reaches the models it uses, as far as it lets that be chosen.
+---Choosing where an agent reaches its models, if it allows that.
 local M = {}
 
 local host = require('acp.rpc.host')

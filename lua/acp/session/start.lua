@@ -1,5 +1,5 @@
----Sessions come to be, are taken up again and deleted: which agent an argument means, and what the
----host needs of it.
+---Starting, resuming and deleting sessions: which agent an argument means, and what the host needs
+---to know about it.
 local M = {}
 
 local host = require('acp.rpc.host')

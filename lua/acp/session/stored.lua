@@ -1,5 +1,5 @@
----The sessions that agents keep: choosing one to take up again, and deleting. Those of which the
----host keeps changes or what was said are known without their agents; see host/saves.go.
+---The sessions that agents keep: choosing one to resume, archive or delete. Those of which the
+---host keeps changes or a transcript are known without their agents; see host/saves.go.
 local M = {}
 
 ---@class acp.Choice: acp.Stored

@@ -1,5 +1,5 @@
----Keys of which some take a while: what is typed behind a jump that the host must find first waits
----until the cursor is there, so that it is about the place the user means.
+---Keys that may take a while: keys typed after a jump that the host must look up wait until the
+---cursor is there, so that they act on the place that the user means.
 local M = {}
 
 ---So long, in ms, keys that are not ours wait at most; ours wait as long as it takes.

@@ -1,6 +1,6 @@
 ---Keys and marks that a buffer of the user's has for a while. The user's own keys of the same name
----come back. No key is taken that is the beginning of another one there, or begins with one: the
----other would do something else, or only after a while.
+---come back. No key is taken that is the beginning of another mapping there, or begins with one:
+---that mapping would do something else, or only after a delay.
 local M = {}
 
 ---@class acp.Key

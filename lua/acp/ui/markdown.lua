@@ -1,5 +1,5 @@
----Which lines of a transcript are markdown of the agent's, for plugins that render markdown: those
----ask Neovim for the parser of the buffer, and what else stands there is no markdown. It costs
+---Which lines of a transcript are markdown of the agent's, for plugins that render markdown: they
+---ask Neovim for the parser of the buffer, of which the rest is no markdown. It costs
 ---nothing unless the user has given the transcript a language, see |acp-markdown|.
 local M = {}
 

@@ -1,5 +1,4 @@
----What the host draws: buffers that only it writes, edit by edit, and that never move under their
----readers.
+---Pages: buffers that only the host writes, edit by edit, and that never move under their readers.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----Which lines of a buffer have become others, gathered edit by edit.
+---Which lines of a buffer have changed, gathered edit by edit.
 local M = {}
 
 ---@class acp.Range lines that are others now; none where `first` is nil

@@ -1,4 +1,4 @@
----When windows may be changed: not while the user is in the middle of something.
+---Whether windows may be changed now: not while the user is in the middle of something.
 local M = {}
 
 local api = vim.api

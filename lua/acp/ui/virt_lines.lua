@@ -1,4 +1,4 @@
----Lines of a change that the buffer does not have, as chunks of virtual text.
+---Lines of a change that are not in the buffer, as chunks of virtual text.
 local M = {}
 
 local api = vim.api

@@ -1,5 +1,5 @@
----The line above a window of ours, its 'winbar'. Where another plugin sets that of all windows, as
----lualine does, it is left to it, and what the line says stands in the text instead.
+---The line above a window of ours, its 'winbar'. Where another plugin sets the winbar of all
+---windows, as lualine does, it keeps it, and our line stands in the text instead.
 local M = {}
 
 local api = vim.api

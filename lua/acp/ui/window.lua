@@ -1,4 +1,4 @@
----Which windows are the user's for code, and how those look that show something of ours.
+---Which windows are the user's for code, and how windows of ours look.
 local M = {}
 
 local api = vim.api

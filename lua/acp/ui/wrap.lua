@@ -1,4 +1,4 @@
----Lines cut into rows of a width, with their highlights.
+---Wraps lines into rows of a width, with their highlights.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----Diagnostics, as new as the text that they are of.
+---Diagnostics that are up to date with their text.
 local M = {}
 
 local api = vim.api

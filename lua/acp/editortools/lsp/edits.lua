@@ -1,4 +1,4 @@
----Edits of servers as what they make of files: nothing is changed here, the host does what the user
+---What the edits of servers make of files. Nothing is changed here: the host does what the user
 ---allows.
 local M = {}
 

@@ -1,5 +1,5 @@
----What the language servers know, for the editor's tools. Nothing is changed and nothing is decided
----here: places, texts and edits are given to the host.
+---What the language servers know, for the editor's tools. Nothing is changed or decided here:
+---the host gets places, texts and edits.
 local M = {}
 
 local actions = require('acp.editortools.lsp.actions')

@@ -1,5 +1,5 @@
----The language servers of a file: the file is opened for them where no buffer has it, and all of
----them are asked at once.
+---The language servers of a file: it is opened for them if no buffer has it, and all of them are
+---asked at once.
 local M = {}
 
 local api = vim.api

@@ -1,4 +1,4 @@
----The lines of files, as their buffers have them or else the disk.
+---The lines of files: from their buffers, otherwise from the disk.
 local M = {}
 
 local api = vim.api
