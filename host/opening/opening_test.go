@@ -135,8 +135,8 @@ func TestHowASessionIsTakenUp(t *testing.T) {
 					s.Hear(said(session.RoleAgent, "hello"))
 				})
 				s.Expect(c.brought...)
-				s.puppet.Answer(opened("x"), nil)
-				want := []string{"route x"}
+				s.puppet.Answer(session.Setup{SessionID: "x", Options: make([]session.Option, 2), Commands: []session.Command{{}}}, nil)
+				want := []string{"route x", "options 2", "session.CommandsUpdate"}
 				if c.retold {
 					want = append(want, "remark info: Started again: the agent remembers what was said above.")
 				}
@@ -144,6 +144,9 @@ func TestHowASessionIsTakenUp(t *testing.T) {
 				s.Prompted()
 				s.On(func() { s.Hear(said(session.RoleAgent, "new")) })
 				s.Expect("brought new")
+				if s.Again(false); s.Stored() != "x" { // it was not made here
+					t.Error("it is forgotten")
+				}
 			})
 		})
 	}
@@ -207,6 +210,20 @@ func TestTheAgentRefusesToTakeUp(t *testing.T) {
 			})
 		})
 	}
+	t.Run("what the new one tells is new", func(t *testing.T) {
+		play(t, func(s *scene) {
+			s.info.Resumes = false
+			s.TakeUp("x", true)
+			s.open()
+			s.puppet.Answer(nil, featuretest.Refused("lost"))
+			s.puppet.Answer(opened("y"), nil)
+			s.On(func() { s.Hear(said(session.RoleAgent, "hello")) })
+			s.Expect("forget early x", "route x", "record after 0", "session.SessionStart", "asked load x", "unroute x",
+				"remark warning: Puppet could not resume the session: lost", "await name", "asked new", "route y", "named",
+				"record after 0", "session.SessionStart", "remark info: Started again: the agent does not remember what was said above.",
+				"new", "brought hello")
+		})
+	})
 	t.Run("the process has ended", func(t *testing.T) { // which is told elsewhere
 		play(t, func(s *scene) {
 			s.open()

@@ -1,5 +1,5 @@
----Marks for pending changes of agents in the user's own buffers: signs, changed lines and words, the
----old lines above them, and keys to go from change to change and to decide. The host knows which
+---Marks for pending changes of agents in the user's own buffers: signs, changed lines and words,
+---the old lines above them, and keys to go from change to change and to decide. The host knows which
 ---changes there are (host/reviewui/markedbuffers.go), and sends them when they differ from what a
 ---buffer shows; Lua draws them where the buffer has the lines.
 ---
