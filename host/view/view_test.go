@@ -170,7 +170,11 @@ func TestHowOftenNeovimIsTold(t *testing.T) {
 		s.next()
 		expect("the review page has more", 0)
 		s.next()
+		s.Expect("wait 0", "sync", "sync", "sync")
 		s.Show(true)
+		time.Sleep(hidden)
+		synctest.Wait()
+		s.Expect("sync")
 		expect("a window shows the chat", 0)
 		if !s.Visible() {
 			t.Error("no window shows the chat")
@@ -244,8 +248,10 @@ func TestTheClock(t *testing.T) {
 // Of a session that has ended Neovim is told all there is, and no more.
 func TestTheEnd(t *testing.T) {
 	play(t, func(s *scene) {
+		s.On(s.Changed)
+		s.Expect("wait 0", "sync", "session")
 		s.On(func() {
-			s.Changed()
+			s.title = "closed"
 			s.chat = []editor.Op{editor.Do(rpc.Unsent{Rows: 1}), editor.Do(rpc.Unsent{Rows: 2}), editor.Do(rpc.Unsent{Rows: 3})}
 			s.Close()
 		})

@@ -1,7 +1,7 @@
 ---Marks for pending changes of agents in the user's own buffers: signs, changed lines and words,
----the old lines above them, and keys to go from change to change and to decide. The host knows which
----changes there are (host/reviewui/markedbuffers.go), and sends them when they differ from what a
----buffer shows; Lua draws them where the buffer has the lines.
+---the old lines above them, and keys to go from change to change and to decide. The host knows
+---which changes there are (host/reviewui/markedbuffers.go), and sends them when they differ from
+---what a buffer shows; Lua draws them where the buffer has the lines.
 ---
 ---The marks are extmarks, so they move with what the user types.
 local M = {}
