@@ -1,0 +1,271 @@
+package session
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+)
+
+// This file translates what the agent of version 1 tells: the updates of its sessions.
+
+// run is the message that an agent is in the middle of: chunks of one kind, id
+// and sub-agent, as long as nothing has come that stands after them. Without an
+// id it also ends with what tells that something else has happened meanwhile,
+// but not in the middle of a sentence.
+type run struct {
+	role        Role
+	wire        v1.MessageID // as the agent named it, or ""
+	of          string       // the call of the sub-agent that speaks, or ""
+	n           int          // how many runs there were before
+	open        bool
+	interrupted bool // since the last chunk
+	end         ending
+	told        int // updates of the session, of any kind
+}
+
+// run is the message that a session is in the middle of; a.mu is held.
+func (a *V1) run(id v1.SessionID) *run {
+	r := a.runs[id]
+	if r == nil {
+		r = &run{}
+		a.runs[id] = r
+	}
+	return r
+}
+
+// HandleNotification implements [acp.Handler]. Notifications of unknown
+// methods are extensions that may be ignored.
+func (a *V1) HandleNotification(method string, params json.RawMessage) {
+	switch method {
+	case v1.MethodSessionUpdate:
+		a.sessionUpdate(params)
+	default:
+		notified(a.client, method, params)
+	}
+}
+
+// notified brings the client the notifications that are the same in both versions.
+func notified(client Client, method string, params json.RawMessage) {
+	if method == v1.MethodElicitationComplete {
+		var n v1.CompleteElicitationNotification
+		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
+			client.ElicitationCompleted(string(n.ElicitationID))
+		}
+	} else if login, ok := loginOf(method, params); ok {
+		client.LoggedIn(login)
+	}
+}
+
+func (a *V1) sessionUpdate(params json.RawMessage) {
+	var n v1.SessionNotification
+	if err := acp.DecodeMessage(params, &n); err != nil {
+		if id, kind := headOf(params); id != "" {
+			a.client.Update(a.subagents.rootOf(id), malformed(kind, params, err))
+		}
+		return
+	}
+	root := a.rootOf(n.SessionID)
+	a.mu.Lock()
+	a.run(root).told++
+	a.mu.Unlock()
+	translate := a.updates
+	if root != n.SessionID {
+		translate = a.updatesBelow
+	}
+	for _, u := range a.afterMessages(string(n.SessionID), translate(n.SessionID, n.Update)) {
+		a.client.Update(string(root), u)
+	}
+}
+
+// rootOf is the user's session that a session works for.
+func (a *V1) rootOf(id v1.SessionID) v1.SessionID {
+	return v1.SessionID(a.subagents.rootOf(string(id)))
+}
+
+// updatesBelow translates one update of a sub-agent's session. What it is told
+// its call shows, and its plan and options are nothing that the user waits for
+// or sets.
+func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
+	root, call := a.rootOf(id), subagentCall(string(id))
+	switch u := u.(type) {
+	case *v1.AgentMessageChunk:
+		return []Update{a.chunk(root, RoleAgent, v1.ContentChunk(*u), call)}
+	case *v1.AgentThoughtChunk:
+		return []Update{a.chunk(root, RoleThought, v1.ContentChunk(*u), call)}
+	case *v1.ToolCall:
+		return a.upsert(id, announced(u))
+	case *v1.ToolCallUpdate:
+		return a.upsert(id, u)
+	case *v1.Notice, *v1.Unknown:
+		return a.updates(id, u)
+	}
+	return nil
+}
+
+// headOf is the session of a malformed update and what kind of update it is, as
+// far as that can be read.
+func headOf(params json.RawMessage) (sessionID, kind string) {
+	var head struct {
+		SessionID string `json:"sessionId"`
+		Update    struct {
+			Kind string `json:"sessionUpdate"`
+		} `json:"update"`
+	}
+	_ = json.Unmarshal(params, &head) // what is malformed stays empty
+	return head.SessionID, head.Update.Kind
+}
+
+// updates translates one update of the wire.
+func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
+	switch u := u.(type) {
+	case *v1.UserMessageChunk:
+		return a.words(id, RoleUser, v1.ContentChunk(*u))
+	case *v1.AgentMessageChunk:
+		return a.words(id, RoleAgent, v1.ContentChunk(*u))
+	case *v1.AgentThoughtChunk:
+		return []Update{a.chunk(id, RoleThought, v1.ContentChunk(*u), parentOf(u.Meta).Or(""))}
+	case *v1.ToolCall:
+		return a.upsert(id, announced(u))
+	case *v1.ToolCallUpdate:
+		return a.upsert(id, u)
+	case *v1.Plan:
+		a.endRun(id)
+		p := PlanUpdate{Entries: make([]PlanEntry, len(u.Entries))}
+		for i, e := range u.Entries {
+			p.Entries[i] = PlanEntry{Content: e.Content, Priority: string(e.Priority), Status: string(e.Status)}
+		}
+		return []Update{p}
+	case *v1.AvailableCommandsUpdate:
+		c := CommandsUpdate{Commands: make([]Command, len(u.AvailableCommands))}
+		for i, cmd := range u.AvailableCommands {
+			c.Commands[i] = Command{Name: cmd.Name, Description: cmd.Description}
+			if cmd.Input != nil {
+				c.Commands[i].Hint = cmd.Input.Hint
+			}
+		}
+		return []Update{c}
+	case *v1.CurrentModeUpdate:
+		return []Update{ModeUpdate{ModeID: string(u.CurrentModeID)}}
+	case *v1.ConfigOptionUpdate:
+		return []Update{OptionsUpdate{Options: configOptions(u.ConfigOptions)}}
+	case *v1.SessionInfoUpdate:
+		return []Update{InfoUpdate{Title: u.Title}}
+	case *v1.UsageUpdate:
+		usage := Usage{Used: u.Used, Size: u.Size}
+		if u.Cost != nil {
+			usage.Cost = &Cost{Amount: u.Cost.Amount, Currency: u.Cost.Currency}
+		}
+		return []Update{UsageUpdate{Usage: usage}}
+	case *v1.Notice:
+		a.interrupt(id)
+		return []Update{Notice{Severity: string(u.Severity), Title: u.Title, Description: u.Description}}
+	case *v1.CompactionUpdate:
+		a.endRun(id)
+		return []Update{CompactionPatch{
+			ID: string(u.CompactionID), Status: string(u.Status),
+			Summary: mapOpt(u.Summary, fromBlocks), Error: u.Error,
+		}}
+	case *v1.CompactionSummaryChunk:
+		a.endRun(id)
+		return []Update{CompactionChunk{ID: string(u.CompactionID), Content: fromBlock(u.Content)}}
+	case *v1.Unknown:
+		return a.unknown(string(id), u.Type, u.Raw)
+	}
+	return nil
+}
+
+// words translates a chunk, unless its words are none; see [Quirks].
+func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
+	if text, ok := c.Content.(*v1.TextContent); ok && a.quirks.Load().Markers {
+		if rest, said, told := unmarked(role, text.Text); told {
+			var updates []Update
+			if said != nil {
+				updates = append(updates, said)
+			}
+			if rest != "" {
+				c.Content = v1.Text(rest)
+				updates = append(updates, a.chunk(id, role, c, parentOf(c.Meta).Or("")))
+			}
+			return updates
+		}
+	}
+	return []Update{a.chunk(id, role, c, parentOf(c.Meta).Or(""))}
+}
+
+// chunk gives a chunk the id of the message it belongs to. An agent's own id
+// ends a run when it changes, but does not join what something else has come
+// between: the transcript shows things in the order they came. A sub-agent
+// speaks by the call that began it, of.
+func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Update {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	r, text := a.run(id), ""
+	if t, ok := c.Content.(*v1.TextContent); ok {
+		text = t.Text
+	}
+	over := !r.open || r.interrupted && !r.end.goesOn(text)
+	if over || r.role != role || r.wire != c.MessageID || r.of != of {
+		*r = run{role: role, wire: c.MessageID, of: of, n: r.n + 1, open: true, told: r.told}
+	}
+	r.interrupted = false
+	r.end.add(text)
+	return MessageChunk{MessageID: strconv.Itoa(r.n), Wire: string(c.MessageID), Of: of, Role: role, Content: fromBlock(c.Content)}
+}
+
+// told is how many updates of a session have come.
+func (a *V1) told(id v1.SessionID) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.run(id).told
+}
+
+func (a *V1) endRun(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.runs[id]; r != nil {
+		r.open = false
+	}
+}
+
+// interrupt is [V1.endRun] where the agent does not say itself what belongs
+// together, unless it is in the middle of a sentence.
+func (a *V1) interrupt(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.runs[id]; r != nil && r.wire == "" {
+		r.interrupted = true
+	}
+}
+
+// calls are a session's tool calls as the agent last said they stand.
+type calls map[v1.ToolCallID]ToolCallStatus
+
+// called has what is said of a tool call end the run, if it does: a new call
+// stands after it, but for one of a sub-agent, which stands below the call that
+// started that one. What was late of one that has ended is no event.
+func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
+	a.mu.Lock()
+	if a.calls[id] == nil {
+		a.calls[id] = calls{}
+	}
+	was, known := a.calls[id][v1.ToolCallID(p.ID)]
+	is := p.Status.Or(was)
+	a.calls[id][v1.ToolCallID(p.ID)] = is
+	parent := p.Parent.Or("")
+	follows := !known && (parent == "" || parent == a.run(id).of)
+	a.mu.Unlock()
+	switch {
+	case follows:
+		a.endRun(id)
+	case is != was && !was.Finished():
+		a.interrupt(id)
+	}
+}
+
+func (a *V1) forgetCalls(id v1.SessionID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.calls, id)
+}
