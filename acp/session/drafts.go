@@ -57,14 +57,7 @@ func (d *drafts) afterMessages(id string, updates []Update) []Update {
 // SetTitle implements [Agent].
 func (d *drafts) SetTitle(sessionID, title string, done func(string, error)) (cancel func()) {
 	request := draft.SetSessionTitleRequest{SessionID: sessionID, Title: title}
-	return d.conn.Call(draft.MethodSessionSetTitle, request, func(raw json.RawMessage, err error) {
-		var r draft.SetSessionTitleResponse
-		if err = decode(raw, err, &r); err != nil {
-			done("", err)
-			return
-		}
-		done(r.Title, nil)
-	})
+	return d.conn.Call(draft.MethodSessionSetTitle, request, answered(done, func(r draft.SetSessionTitleResponse) string { return r.Title }))
 }
 
 // Archive implements [Agent].
@@ -99,12 +92,7 @@ func (d *drafts) AskLogin() {
 
 // Providers implements [Agent].
 func (d *drafts) Providers(done func([]Provider, error)) (cancel func()) {
-	return d.conn.Call(draft.MethodProvidersList, draft.ListProvidersRequest{}, func(raw json.RawMessage, err error) {
-		var r draft.ListProvidersResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(nil, err)
-			return
-		}
+	return d.conn.Call(draft.MethodProvidersList, draft.ListProvidersRequest{}, answered(done, func(r draft.ListProvidersResponse) []Provider {
 		list := make([]Provider, len(r.Providers))
 		for i, p := range r.Providers {
 			list[i] = Provider{ID: p.ProviderID, Types: p.Supported, Required: p.Required}
@@ -112,8 +100,8 @@ func (d *drafts) Providers(done func([]Provider, error)) (cancel func()) {
 				list[i].Type, list[i].URL = c.APIType, c.BaseURL
 			}
 		}
-		done(list, nil)
-	})
+		return list
+	}))
 }
 
 // SetProvider implements [Agent].
@@ -156,14 +144,7 @@ var forksAfter = map[string]bool{"@agentclientprotocol/claude-agent-acp": true}
 
 // steer asks the agent to put words into the running turn, by the extension for that.
 func (d *drafts) steer(request any, done func(Steering, error)) {
-	d.conn.Call(v1.MethodSessionSteering, request, func(raw json.RawMessage, err error) {
-		var r v1.SteeringResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(SteeringLeft, err)
-			return
-		}
-		done(steered(r), nil)
-	})
+	d.conn.Call(v1.MethodSessionSteering, request, answered(done, steered)) // with an error they are left
 }
 
 func steered(r v1.SteeringResponse) Steering {

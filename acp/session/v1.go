@@ -130,14 +130,9 @@ func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Opt
 	if o.Type == "boolean" {
 		request = v1.BooleanValue(id, v1.SessionConfigID(o.ID), value == "true")
 	}
-	return a.conn.Call(v1.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
-		var r v1.SetSessionConfigOptionResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(nil, err)
-			return
-		}
-		done(configOptions(r.ConfigOptions), nil)
-	})
+	return a.conn.Call(v1.MethodSessionSetConfigOption, request, answered(done, func(r v1.SetSessionConfigOptionResponse) []Option {
+		return configOptions(r.ConfigOptions)
+	}))
 }
 
 // Prompt implements [Agent].
@@ -221,4 +216,17 @@ func decode(raw json.RawMessage, err error, into any) error {
 		return fmt.Errorf("its answer is malformed: %w", err)
 	}
 	return nil
+}
+
+// answered takes the answer to a request, and hands on what it means.
+func answered[R, T any](done func(T, error), means func(R) T) func(json.RawMessage, error) {
+	return func(raw json.RawMessage, err error) {
+		var r R
+		if err = decode(raw, err, &r); err != nil {
+			var none T
+			done(none, err)
+			return
+		}
+		done(means(r), nil)
+	}
 }

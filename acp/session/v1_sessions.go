@@ -65,29 +65,20 @@ func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, err
 
 // made takes the answer to a request that makes a session.
 func (a *V1) made(done func(Setup, error)) func(json.RawMessage, error) {
-	return func(raw json.RawMessage, err error) {
-		var r v1.NewSessionResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(Setup{}, err)
-			return
-		}
+	return answered(done, func(r v1.NewSessionResponse) Setup {
 		a.subagents.opened(string(r.SessionID))
-		done(Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}, nil)
-	}
+		return Setup{SessionID: string(r.SessionID), Options: optionsOf(r.SessionChoices)}
+	})
 }
 
 // opened takes the answer to a load or a resume. Some agents answer null.
 func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, error) {
+	take := answered(done, func(c v1.SessionChoices) Setup { return Setup{SessionID: sessionID, Options: optionsOf(c)} })
 	return func(raw json.RawMessage, err error) {
-		var choices v1.SessionChoices
-		if string(raw) != "null" {
-			err = decode(raw, err, &choices)
+		if string(raw) == "null" {
+			raw = json.RawMessage("{}")
 		}
-		if err != nil {
-			done(Setup{}, err)
-			return
-		}
-		done(Setup{SessionID: sessionID, Options: optionsOf(choices)}, nil)
+		take(raw, err)
 	}
 }
 

@@ -25,19 +25,14 @@ func (a *V2) ForkSession(sessionID, after string, at Place, done func(Setup, err
 
 // made takes the answer to a request that makes a session.
 func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
-	return func(raw json.RawMessage, err error) {
-		var r v2.NewSessionResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(Setup{}, err)
-			return
-		}
+	return answered(done, func(r v2.NewSessionResponse) Setup {
 		a.subagents.opened(string(r.SessionID))
-		done(a.opened(r.SessionID, r.SessionChoices), nil)
-	}
+		return setupV2(r.SessionID, r.SessionChoices)
+	})
 }
 
-// opened is a session that the agent has opened.
-func (a *V2) opened(id v2.SessionID, c v2.SessionChoices) Setup {
+// setupV2 is a session that the agent has opened.
+func setupV2(id v2.SessionID, c v2.SessionChoices) Setup {
 	return Setup{SessionID: string(id), Options: optionsV2(c.ConfigOptions), Commands: commandsV2(c.AvailableCommands)}
 }
 
@@ -58,14 +53,7 @@ func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(S
 		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.subagents.opened(sessionID)
-	return a.conn.Call(v2.MethodSessionResume, request, func(raw json.RawMessage, err error) {
-		var choices v2.SessionChoices
-		if err = decode(raw, err, &choices); err != nil {
-			done(Setup{}, err)
-			return
-		}
-		done(a.opened(request.SessionID, choices), nil)
-	})
+	return a.conn.Call(v2.MethodSessionResume, request, answered(done, func(c v2.SessionChoices) Setup { return setupV2(request.SessionID, c) }))
 }
 
 // forget drops what is known of a session that is told anew, or closed.
@@ -128,12 +116,7 @@ func (a *V2) SetOption(sessionID string, o Option, value string, done func([]Opt
 	if o.Type == "boolean" {
 		request.Type, request.Value = "boolean", value == "true"
 	}
-	return a.conn.Call(v2.MethodSessionSetConfigOption, request, func(raw json.RawMessage, err error) {
-		var r v2.SetSessionConfigOptionResponse
-		if err = decode(raw, err, &r); err != nil {
-			done(nil, err)
-			return
-		}
-		done(optionsV2(r.ConfigOptions), nil)
-	})
+	return a.conn.Call(v2.MethodSessionSetConfigOption, request, answered(done, func(r v2.SetSessionConfigOptionResponse) []Option {
+		return optionsV2(r.ConfigOptions)
+	}))
 }
