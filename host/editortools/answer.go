@@ -169,7 +169,7 @@ func (c *call) diagnoses(m rpc.EditorToolDone) string {
 	return partly(counted(len(lines)+n, "diagnostic", "diagnostics", lines), m.Partial)
 }
 
-func actions(m rpc.EditorToolDone) string {
+func actions(_ *call, m rpc.EditorToolDone) string {
 	var lines []string
 	for _, a := range m.Actions {
 		line := a.ID + ": " + styled.OneLine(a.Title)
@@ -182,7 +182,7 @@ func actions(m rpc.EditorToolDone) string {
 }
 
 // whole is an answer that is a text.
-func whole(m rpc.EditorToolDone) string {
+func whole(_ *call, m rpc.EditorToolDone) string {
 	text := strings.TrimSpace(m.Text)
 	if text == "" {
 		text = "nothing is known about it"

@@ -256,45 +256,18 @@ func readBuffer(ctx context.Context, c *call) (string, error) {
 	return c.lines(text), nil
 }
 
-func diagnostics(ctx context.Context, c *call) (string, error) {
-	m, err := c.ask(ctx)
-	if err != nil {
-		return "", err
+// inWords is a tool that asks Neovim, and puts the answer into text.
+func inWords(words func(*call, rpc.EditorToolDone) string) func(context.Context, *call) (string, error) {
+	return func(ctx context.Context, c *call) (string, error) {
+		m, err := c.ask(ctx)
+		if err != nil {
+			return "", err
+		}
+		return words(c, m), nil
 	}
-	return c.diagnoses(m), nil
 }
 
-func placesOf(ctx context.Context, c *call) (string, error) {
-	m, err := c.ask(ctx)
-	if err != nil {
-		return "", err
-	}
-	return c.places(m), nil
-}
-
-func textOf(ctx context.Context, c *call) (string, error) {
-	m, err := c.ask(ctx)
-	if err != nil {
-		return "", err
-	}
-	return whole(m), nil
-}
-
-func symbols(ctx context.Context, c *call) (string, error) {
-	m, err := c.ask(ctx)
-	if err != nil {
-		return "", err
-	}
-	return c.outline(m), nil
-}
-
-func codeActions(ctx context.Context, c *call) (string, error) {
-	m, err := c.ask(ctx)
-	if err != nil {
-		return "", err
-	}
-	return actions(m), nil
-}
+var placesOf = inWords((*call).places)
 
 func selection(ctx context.Context, c *call) (string, error) {
 	m, err := c.ask(ctx)
