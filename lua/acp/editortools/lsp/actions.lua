@@ -27,7 +27,8 @@ function M.offer(answers, buf)
   local list = {}
   for _, answer in ipairs(answers) do
     for _, action in ipairs(type(answer.result) == 'table' and answer.result or {}) do
-      if not action.disabled then
+      local usable = type(action) == 'table' and type(action.title) == 'string'
+      if usable and not action.disabled then
         last = last + 1
         local id = 'a' .. last
         offered['a' .. (last - held)] = nil
@@ -199,7 +200,8 @@ function M.edits(id, limit, done)
       known.buf,
       left(),
       function(answers)
-        apply(answers[1] and answers[1].result or action)
+        local resolved = answers[1] and answers[1].result
+        apply(type(resolved) == 'table' and resolved or action)
       end
     )
   else

@@ -57,6 +57,7 @@ local function spans_of(whole, edits, encoding)
   ---@param pos {line: integer, character: integer}
   ---@return integer byte from 1
   local function offset(pos)
+    assert(position.counts(pos.line) and position.counts(pos.character))
     local first = starts[pos.line + 1]
     if not first then
       return #whole + 1
@@ -276,10 +277,9 @@ function Plan:part(part, encoding, by)
   return self:change(path, part.edits, encoding, by)
 end
 
----What answers make of files together.
 ---@param answers acp.Answered[]
 ---@return acp.Planned[]? edits, string? err
-function M.of(answers)
+local function plan_of(answers)
   local plan = setmetatable({ list = {}, at = {}, gone = {} }, Plan)
   for _, answer in ipairs(answers) do
     local parts = answer.edit.documentChanges
@@ -306,6 +306,17 @@ function M.of(answers)
       same = entry.text == nil or nil,
     }
   end, plan.list)
+end
+
+---What answers make of files together. A server may say anything: nothing of it is done then.
+---@param answers acp.Answered[]
+---@return acp.Planned[]? edits, string? err
+function M.of(answers)
+  local ok, list, err = pcall(plan_of, answers)
+  if not ok then
+    return nil, 'the language server would change files in a way that makes no sense'
+  end
+  return list, err
 end
 
 return M

@@ -46,6 +46,8 @@ local default_limit, default_wait = 10000, 3000
 ---@field result acp.LspResult
 ---@field done fun(result: acp.LspResult)
 ---@field stop fun()
+---@field answered fun(take: function): function that takes what servers have answered, whatever
+---  it is: the call gets an error at least
 
 ---How long the servers may yet take, from when they were first asked, in ms.
 ---@param q acp.Question
@@ -76,13 +78,14 @@ local function ask(q, method, params, go_on)
   if #clients == 0 then
     return q.done({ err = 'the language server of this file does not know that' })
   end
-  q.stop = servers.ask(clients, method, params, q.buf, left(q), function(answers, partial)
+  local take = q.answered(function(answers, partial)
     q.result.partial = q.result.partial or partial or nil
     if #answers == 0 and partial then
       return q.done({ err = 'the language server has not answered in time, or has failed' })
     end
     go_on(answers)
   end)
+  q.stop = servers.ask(clients, method, params, q.buf, left(q), take)
 end
 
 ---The place that is asked about, as a server counts.
@@ -172,7 +175,7 @@ local function calls(method)
           end,
           q.buf,
           left(q),
-          function(more, partial)
+          q.answered(function(more, partial)
             q.result.partial = q.result.partial or partial or nil
             for _, call in ipairs(more[1] and more[1].result or {}) do
               local other = call.from or call.to
@@ -186,7 +189,7 @@ local function calls(method)
               end
             end
             next_item()
-          end
+          end)
         )
       end
       next_item()
@@ -412,14 +415,14 @@ function of_all.workspace_symbols(q)
     end,
     0,
     left(q),
-    function(answers, partial)
+    q.answered(function(answers, partial)
       local spots = {}
       for _, answer in ipairs(answers) do
         places.symbols(answer.result, answer.client.offset_encoding, spots)
       end
       q.result.partial = partial or nil
       tell_places(q, spots, false)
-    end
+    end)
   )
 end
 
@@ -449,6 +452,15 @@ function M.run(tool, args, done)
       end
     end,
   }
+  function q.answered(take)
+    return function(...)
+      local ok, err = pcall(take, ...)
+      if not ok then
+        vim.lsp.log.warn('acp', tool, err)
+        q.done({ err = 'the language server has answered what makes no sense' })
+      end
+    end
+  end
   local path = args.path ~= '' and args.path or nil
   if of_file[tool] and path then
     q.stop = servers.ready(path, q.limit, function(buf, err, lacks)

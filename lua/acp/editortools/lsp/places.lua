@@ -28,6 +28,21 @@ local function path_of(uri)
   return vim.fs.normalize(vim.uri_to_fname(uri))
 end
 
+---Where a range begins; nil where a server has told none that there can be.
+---@param range any
+---@return integer? row, integer unit
+local function start_of(range)
+  local start = type(range) == 'table' and range.start
+  if type(start) ~= 'table' then
+    return nil, 0
+  end
+  local row, unit = start.line, start.character
+  if position.counts(row) and position.counts(unit) then
+    return row, unit
+  end
+  return nil, 0
+end
+
 ---@class acp.Located the places that an answer has in a file
 ---@field path string
 ---@field encoding string
@@ -56,9 +71,10 @@ function M.locate(result, encoding, files, done)
   ---@param to integer
   local function locate(from, to)
     for i = from, to do
-      local uri, range = list[i].uri, list[i].range
+      local place = type(list[i]) == 'table' and list[i] or {}
+      local uri, range = place.uri, place.range
       if not uri then
-        uri, range = list[i].targetUri or 0, list[i].targetSelectionRange
+        uri, range = place.targetUri or 0, place.targetSelectionRange
       end
       local file = of_uri[uri]
       if file == nil then
@@ -69,8 +85,9 @@ function M.locate(result, encoding, files, done)
         end
         of_uri[uri] = file
       end
-      if file and range then
-        local at, row, unit = file.at, range.start.line, range.start.character
+      local row, unit = start_of(range)
+      if file and row then
+        local at = file.at
         local n = #at
         if at[n] ~= unit or at[n - 1] ~= row then -- some servers repeat themselves
           at[n + 1], at[n + 2] = row, unit
@@ -139,7 +156,7 @@ end
 ---@param kind any
 ---@return string?
 local function kind_name(kind)
-  local name = vim.lsp.protocol.SymbolKind[kind]
+  local name = kind and vim.lsp.protocol.SymbolKind[kind]
   return type(name) == 'string' and name:lower() or nil
 end
 
@@ -151,18 +168,20 @@ end
 function M.symbols(result, encoding, spots, uri)
   local function add(list, depth, container)
     for _, symbol in ipairs(list) do
-      local location = symbol.location
-      table.insert(spots, {
-        uri = location and location.uri or uri,
-        range = location and location.range or symbol.selectionRange or symbol.range,
-        encoding = encoding,
-        name = symbol.name,
-        kind = kind_name(symbol.kind),
-        container = symbol.containerName or container,
-        depth = depth > 0 and depth or nil,
-      })
-      if symbol.children then
-        add(symbol.children, depth + 1, symbol.name)
+      if type(symbol) == 'table' and type(symbol.name) == 'string' then
+        local location = type(symbol.location) == 'table' and symbol.location or {}
+        table.insert(spots, {
+          uri = location.uri or uri,
+          range = location.range or symbol.selectionRange or symbol.range,
+          encoding = encoding,
+          name = symbol.name,
+          kind = kind_name(symbol.kind),
+          container = symbol.containerName or container,
+          depth = depth > 0 and depth or nil,
+        })
+        if type(symbol.children) == 'table' then
+          add(symbol.children, depth + 1, symbol.name)
+        end
       end
     end
   end
@@ -189,9 +208,8 @@ local function in_files(spots)
       paths[uri] = path
     end
     if path then
-      local start = spot.range and spot.range.start
-      local row, unit = start and start.line or 0, start and start.character or 0
-      named[#named + 1] = { spot = spot, path = path, row = row, unit = unit }
+      local row, unit = start_of(spot.range)
+      named[#named + 1] = { spot = spot, path = path, row = row or 0, unit = unit }
     end
   end
   return named

@@ -3,6 +3,13 @@ local M = {}
 
 local new = vim.fn.has('nvim-0.11') == 1
 
+---Whether a server has told a row, or a unit of a line, that there can be.
+---@param n any
+---@return boolean
+function M.counts(n)
+  return type(n) == 'number' and n >= 0 and n <= 2 ^ 32 and n % 1 == 0
+end
+
 ---How many units of an encoding the first bytes of a line are.
 ---@param line string
 ---@param byte integer from 0
