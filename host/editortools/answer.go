@@ -141,7 +141,7 @@ func (c *call) outline(m rpc.EditorToolDone) string {
 	if more := len(lines) - maxSymbol; more > 0 {
 		lines = append(lines[:maxSymbol:maxSymbol], fmt.Sprintf("+%d more", more))
 	}
-	head := fmt.Sprintf("%d symbols:", len(m.Places))
+	head := styled.Many(len(m.Places), "symbol") + ":"
 	if len(m.Places) == 0 {
 		head = "no symbols"
 	}

@@ -290,7 +290,7 @@ func changes(ctx context.Context, c *call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return counted(len(list), "change waits for the user's review", "changes wait for the user's review", list), nil
+	return counted(len(list), "change", "changes", list), nil
 }
 
 func help(ctx context.Context, c *call) (string, error) {
@@ -335,7 +335,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 	if len(became) == 0 { // else their order may count
 		slices.SortFunc(edits, func(a, b ServerEdit) int { return strings.Compare(a.Path, b.Path) })
 	}
-	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(), edits, done) })
+	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(m.Text), edits, done) })
 	if err != nil {
 		return "", err
 	}
@@ -345,16 +345,19 @@ func edit(ctx context.Context, c *call) (string, error) {
 	for i, path := range changed {
 		changed[i] = c.Short(path) + became[path]
 	}
-	return counted(len(changed), "file is changed", "files are changed", changed), nil
+	return counted(len(changed), "file changed", "files changed", changed), nil
 }
 
-// sentence is what a call that changes something does, for the user.
-func (c *call) sentence() string {
+// sentence is what a call that changes something does, for the user; action is the title of a code action.
+func (c *call) sentence(action string) string {
 	switch c.tool.name {
 	case "rename":
 		return fmt.Sprintf("Rename %s to %s", styled.VisibleText(c.args.Symbol), styled.VisibleText(c.args.NewName))
 	case "format":
 		return "Format " + styled.VisibleText(c.Short(c.args.Path))
+	}
+	if action = styled.Cut(styled.OneLine(action), maxLine); action != "" {
+		return "Apply the code action " + styled.VisibleText(action)
 	}
 	return "Apply a code action"
 }

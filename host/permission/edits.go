@@ -162,6 +162,7 @@ func wait[T any](run func(done func(T, error))) (value T, err error) {
 
 // askForEdits asks about edits of several files at once.
 func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited, done func([]string, error)) {
+	what := title
 	if len(all) > 1 {
 		title += fmt.Sprintf(" in %d files", len(all))
 	}
@@ -173,7 +174,7 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 			p.call.Locations = append(p.call.Locations, session.Location{Path: e.To})
 		}
 	}
-	p.asked = session.PermissionRequest{Context: ctx, CancelsTurn: true, Title: title, Options: []session.PermissionOption{
+	p.asked = session.PermissionRequest{Context: ctx, CancelsTurn: true, Title: title, Description: what, Options: []session.PermissionOption{
 		{ID: "allow", Name: "Allow", Kind: "allow_once"},
 		{ID: "reject", Name: "Refuse", Kind: "reject_once"},
 	}}

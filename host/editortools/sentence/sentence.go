@@ -35,7 +35,7 @@ var objects = map[string]struct{ argument, words string }{
 	"code_actions":      {"path", "code actions in %s"},
 	"selection":         {"", "the selection"},
 	"quickfix":          {"", "the quickfix list"},
-	"changes":           {"", "the changes to review"},
+	"changes":           {"", "unreviewed changes"},
 	"help":              {"topic", "help on %s"},
 	"show":              {"path", "to show %s"},
 	"rename":            {"symbol", "to rename `%s`"},

@@ -41,7 +41,7 @@ func TestRenameUnderUnsavedText(t *testing.T) {
 		got = start(t.Context(), c, "rename", args, nil)
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")
-		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files are changed:\nf0.txt\n") {
+		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files changed:\nf0.txt\n") {
 			t.Fatalf("the answer is %+v", r)
 		}
 		for i, path := range paths {
@@ -70,7 +70,7 @@ func TestFormatOfMixedLineEnds(t *testing.T) {
 		got := start(t.Context(), c, "format", obj{"path": "a.txt"}, nil)
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")
-		if r := <-got; r.failed || r.text != "1 file is changed:\na.txt" {
+		if r := <-got; r.failed || r.text != "1 file changed:\na.txt" {
 			t.Errorf("the answer is %+v", r)
 		}
 		if text := s.ReadFile(path); text != "one\r\n  two\nthree\r\n" {
@@ -169,10 +169,10 @@ func TestChangesOfPrivateFiles(t *testing.T) {
 		p.Answer(id)
 		s.AwaitPermissions(0)
 		s.AwaitLua(`#require('acp').changes() == 1`)
-		says(t, c, "changes", nil, "no changes wait for the user's review")
+		says(t, c, "changes", nil, "no changes")
 		p.WriteFile(plain, "two\n")
 		s.AwaitLua(`#require('acp').changes() == 2`)
-		says(t, c, "changes", nil, "1 change waits for the user's review:\na.txt (modified) line 1: +1 -1;")
+		says(t, c, "changes", nil, "1 change:\na.txt (modified) line 1: +1 -1;")
 		p.EndTurn(turn)
 	})
 }

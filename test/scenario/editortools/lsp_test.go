@@ -483,7 +483,7 @@ func TestRenameOverTenFiles(t *testing.T) {
 			t.Errorf("the question is %q", title)
 		}
 		s.Respond(1, "allow")
-		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files are changed:\nparse.go\nuse0.go\nuse1.go\n") {
+		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files changed:\nparse.go\nuse0.go\nuse1.go\n") {
 			t.Fatalf("the answer is %+v", r)
 		}
 		s.Await("the servers to know all ten files", func() bool {

@@ -44,6 +44,9 @@ func TestRename(t *testing.T) {
 		if title := s.AwaitPermissions(1); title != "Rename old to new in 2 files" {
 			t.Errorf("the question is %q", title)
 		}
+		if float := s.FloatText(); !strings.HasPrefix(strings.TrimSpace(float), "Rename old to new \n") {
+			t.Errorf("the float says\n%s", float)
+		}
 		s.Respond(1, "reject")
 		fails(t, <-got, "did not allow")
 		s.AwaitPermissions(0)
@@ -53,13 +56,13 @@ func TestRename(t *testing.T) {
 		got = start(t.Context(), c, "rename", args, nil)
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")
-		if r := <-got; r.failed || r.text != "2 files are changed:\na.txt\nb.txt" {
+		if r := <-got; r.failed || r.text != "2 files changed:\na.txt\nb.txt" {
 			t.Errorf("the answer is %+v", r)
 		}
 		if s.ReadFile(a) != "new\nsame\n" || s.ReadFile(b) != "use new\n" {
 			t.Errorf("the files have %q and %q", s.ReadFile(a), s.ReadFile(b))
 		}
-		says(t, c, "changes", nil, "2 changes wait for the user's review:\na.txt (modified) line 1: +1 -1;\nb.txt (modified) line 1: +1 -1;")
+		says(t, c, "changes", nil, "2 changes:\na.txt (modified) line 1: +1 -1;\nb.txt (modified) line 1: +1 -1;")
 		got = start(t.Context(), c, "hover", obj{"path": "a.txt", "line": 1, "symbol": "new"}, nil)
 		p.EndTurn(turn)
 		fails(t, <-got, "turn")
@@ -75,7 +78,7 @@ func TestNewMovedAndDeletedFiles(t *testing.T) {
 		fresh, to := filepath.Join(s.Dir, "sub", "new.txt"), filepath.Join(s.Dir, "to.txt")
 		s.Lua(nil, `require('acp.editortools').servers = function(tool, args, done)
 			local cwd = vim.fn.getcwd()
-			done({ edits = {
+			done({ text = 'Split  it', edits = {
 				{ path = cwd .. '/sub/new.txt', create = true, text = 'two\n' },
 				{ path = cwd .. '/from.txt', new_path = cwd .. '/to.txt', text = 'one\n' },
 				{ path = cwd .. '/old.txt', delete = true, same = true },
@@ -91,11 +94,11 @@ func TestNewMovedAndDeletedFiles(t *testing.T) {
 		fails(t, <-apply(), "unsaved text")
 		s.Command("silent edit!")
 		got := apply()
-		if title := s.AwaitPermissions(1); title != "Apply a code action in 3 files" {
+		if title := s.AwaitPermissions(1); title != "Apply the code action Split it in 3 files" {
 			t.Errorf("the question is %q", title)
 		}
 		s.Respond(1, "allow")
-		if r := <-got; r.failed || r.text != "3 files are changed:\nold.txt (deleted)\nsub/new.txt (new)\nto.txt (moved from from.txt)" {
+		if r := <-got; r.failed || r.text != "3 files changed:\nold.txt (deleted)\nsub/new.txt (new)\nto.txt (moved from from.txt)" {
 			t.Fatalf("the answer is %+v", r)
 		}
 		if s.ReadFile(fresh) != "two\n" || s.ReadFile(to) != "one\n" || s.ReadOrNone(from) != "no file" || s.ReadOrNone(old) != "no file" {

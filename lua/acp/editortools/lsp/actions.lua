@@ -150,6 +150,12 @@ local function run_command(client, command, before, buf, limit, done)
   end
 end
 
+---@param id string
+---@return string? title
+function M.title(id)
+  return offered[id] and offered[id].action.title
+end
+
 ---What an action would change.
 ---@param id string
 ---@param limit integer in ms

@@ -428,7 +428,7 @@ end
 
 function of_all.apply_code_action(q)
   q.stop = actions.edits(q.args.id or '', q.limit, function(list, err)
-    q.done({ edits = list, err = err })
+    q.done({ edits = list, err = err, text = actions.title(q.args.id or '') })
   end)
 end
 
