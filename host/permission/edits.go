@@ -230,7 +230,11 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, 
 			if failed != nil && len(changed) > 0 {
 				failed = fmt.Errorf("%w; %s changed", failed, styled.Many(len(changed), "other file"))
 			}
-			done(changed, failed)
+			if !reviewed {
+				done(changed, failed)
+				return
+			}
+			rs.config.Noted(func() { done(changed, failed) }) // a kill from then on finds them accepted
 		}
 	}
 	for _, e := range all {

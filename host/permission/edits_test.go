@@ -124,6 +124,30 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 	})
 }
 
+// The tool hears that edits which the user has accepted are made when it is saved that they have; of others at once.
+func TestAcceptedEditsAreSavedBeforeTheyAreAnswered(t *testing.T) {
+	synctested(t, func(d *desk) {
+		d.saves = make(chan struct{})
+		got := d.change(context.Background(), FileEdit{Path: "a", Text: new("A\n")}, FileEdit{Path: "b", Text: new("B\n")})
+		d.answer("allow")
+		if got.answered != 0 || d.tree() != "a=A b=B c=c d=d f=f" {
+			t.Errorf("answered %d times, there is %s", got.answered, d.tree())
+		}
+		close(d.saves)
+		d.settle()
+		if got.answered != 1 || got.err != nil || !slices.Equal(got.changed, []string{"a", "b"}) {
+			t.Errorf("the tool hears %+v", got)
+		}
+		d.saves = make(chan struct{})
+		d.before.Store(false)
+		got = d.change(context.Background(), FileEdit{Path: "c", Text: new("C\n")})
+		d.answer("allow")
+		if got.answered != 1 || got.err != nil {
+			t.Errorf("unreviewed, it hears %+v", got)
+		}
+	})
+}
+
 func synctested(t *testing.T, play func(d *desk)) {
 	t.Helper()
 	atDesk(t, func(d *desk) {
