@@ -268,3 +268,32 @@ func TestWritesThatWaitToFollow(t *testing.T) {
 		w.wantNone()
 	})
 }
+
+// The agent changes the disk past its client under unsaved text that it has read, then writes what it has made of that:
+// the lines that it leaves in are the user's, and stand once.
+func TestWritesOfUnsavedTextOverTheDisk(t *testing.T) {
+	for name, c := range map[string]struct{ read, write, want string }{
+		"made of what was read":   {"before", "mine\nagent\n", "mine\nagent"},
+		"and of what came after":  {"before", "too\ndisk\nthree\n", "too\ndisk\nthree"},
+		"read then":               {"after", "mine\nagent\n", "mine\nagent"},
+		"made of the disk's text": {"before", "disk\n3\n", "mine\ntoo\ndisk\n3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onNeovims(t, func(t *testing.T, n *neovim) {
+				path := n.edit("a.txt", "one\nthree\n")
+				w := n.follow()
+				n.keys("Omine<CR>too<Esc>")
+				if c.read == "before" {
+					n.read(path)
+				}
+				n.put("a.txt", "disk\nthree\n")
+				if c.read == "after" {
+					n.read(path)
+				}
+				w.settle()
+				n.write(path, c.write)
+				n.wantText(c.want)
+			})
+		})
+	}
+}

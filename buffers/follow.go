@@ -2,6 +2,7 @@ package buffers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -373,6 +374,7 @@ func (o *following) record(got tookOver) {
 // took notes what others have written on the disk, which a buffer has now, that had the text mine before: the agent
 // knows it, or whose it is how tells.
 func (f *Files) took(path, mine string, now inStep, h how) {
+	had, synced := f.synced.get(path)
 	f.synced.put(path, now)
 	k, known := f.seen.get(path)
 	switch {
@@ -383,6 +385,10 @@ func (f *Files) took(path, mine string, now inStep, h how) {
 	case k.behind(now.written):
 		k.text = rebased(k.text, mine, now.text)
 	default:
+		given := cmp.Or(k.given, k.text)
+		if k.given = ""; synced && given != "" && given != had.text {
+			k.given = rebased(given, had.text, now.text)
+		}
 		k.text = now.text
 	}
 	f.seen.put(path, k)

@@ -69,6 +69,9 @@ func (f *Files) agents(path, text string, s found) goal {
 	if !ok && s.disk != nil {
 		base.text = *s.disk
 	}
+	if base.given != "" && tells(base.given, base.text, text) {
+		base.text = base.given
+	}
 	g := goal{disk: &text, buffer: &text, theirs: text}
 	if s.disk != nil && base.behind(s.written) {
 		if was, ok := f.synced.get(path); ok && was.at != s.at && (was.at == s.written || was.written == s.written) {

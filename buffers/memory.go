@@ -38,9 +38,12 @@ type known struct {
 	since *stamp
 	asked bool // since is when the agent asked to write: it knew nothing newer
 	lacks bool // the disk has more of the user's, which the agent was not given
+	// given is the text with what the agent was given that is not saved, where it has changed the disk past its client
+	// since: it may have known that or not.
+	given string
 }
 
-func (k known) size() int { return len(k.text) }
+func (k known) size() int { return len(k.text) + len(k.given) }
 
 // behind reports whether the disk may have text of the user's that the agent does not know; written is as the user has
 // last written the file.
