@@ -491,6 +491,20 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	return at, nil
 }
 
+// rememberSaved notes what the user has written as a file's text, if the buffer has just that: it may be gone before
+// anybody could read it. at is the disk as Neovim knows it.
+func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
+	l, err := f.liveWith(ctx, path, 0, -1, false)
+	if err != nil || !at.Exists || l.Written != at || l.Buf == 0 || l.Buftype != "" || l.Part || l.Modified {
+		return false
+	}
+	text, err := f.readLive(ctx, path, l, Read{peek: true})
+	if err == nil {
+		f.synced.put(path, inStep{text, Form(l.encoded(text)), at, at})
+	}
+	return err == nil
+}
+
 // gone reports whether err means that there is no file to follow any more, and says so for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {

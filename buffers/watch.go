@@ -465,12 +465,16 @@ func (w *Watch) tellLimit(err error) {
 func (w *Watch) remember(path string, disk *DiskState) {
 	w.order(path, func(real string) {
 		at, err := w.files.remember(real, disk)
-		w.set(path, func(f *watched) { f.at, f.gone = at, err != nil })
-		if disk != nil && stamp(*disk) != at {
+		gone := err != nil
+		if missing(err) && disk != nil && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
+			at, gone = stamp(*disk), false
+		}
+		w.set(path, func(f *watched) { f.at, f.gone = at, gone })
+		if disk != nil && (stamp(*disk) != at || err != nil) {
 			w.touch(path) // it has changed since Neovim read it
 		}
 		l, failed := w.files.live(w.ctx, real)
-		saved := err == nil && failed == nil && l.Buf != 0 && l.Written == at // already
+		saved := !gone && failed == nil && l.Buf != 0 && l.Written == at // already
 		w.tellOpened(real, Opened{Loaded: true, Saved: saved})
 	})
 }

@@ -457,7 +457,7 @@ func (l *Ledger) UserSaved(path string) {
 		}
 		t.saved[path] = true
 		l.see(path, false, func(now sight) {
-			if now.path != "" {
+			if now.path != "" && now.Exists { // else it is gone again, of which the watch tells
 				t.seen[now.path] = now.Content
 				l.userNow(now.path, now.Content)
 				l.saveSoon()

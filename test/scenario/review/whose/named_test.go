@@ -33,6 +33,36 @@ func TestWhatWasSavedRightBeforeARemoval(t *testing.T) {
 	})
 }
 
+// A name that the user has just given to a file, and that the agent removes before anybody could read it, is there again
+// when that is refused.
+func TestANewNameRightBeforeARemoval(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		how := []string{"saveas", "file"}
+		var paths []string
+		for _, name := range how {
+			paths = append(paths, s.WriteFile(name, "1\n2\n"))
+		}
+		turn := s.Prompt(p, "take it away")
+		for n, path := range paths {
+			s.Command("edit " + path)
+			buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+			s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+			p.ToolCall(how[n], "execute", nil)
+			s.Lua(nil, `local buf, how, name = ...
+				vim.api.nvim_buf_call(buf, function() vim.cmd('silent ' .. how .. ' ' .. name .. ' | silent write!') end)
+				os.remove(name)`, buf, how[n], path+".new")
+			p.Finish(how[n], nil)
+		}
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		for _, path := range paths {
+			s.Await("the file", func() bool { return s.ReadOrNone(path+".new") == "1\n2\n" })
+		}
+	})
+}
+
 // What the user's other programs make of a file between two turns is the user's: a write that the agent makes of an
 // older text leaves it.
 func TestAnotherProgramBetweenTwoTurns(t *testing.T) {

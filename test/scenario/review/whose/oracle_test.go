@@ -118,6 +118,8 @@ type userFile struct {
 	precedes map[[2]string]bool
 	// meddled are lines of the agent's at which the user has changed something: undoing the turn leaves them.
 	meddled map[string]bool
+	// unclear are lines that the user has taken out of which it was not clear whose they are.
+	unclear map[string]bool
 	// opaque tells that the user has changed what an agent had made no text: then nothing but what they have typed
 	// is sure.
 	opaque bool
@@ -136,7 +138,7 @@ type userLine struct {
 }
 
 func newUserFile(lines []string, f form, mode fs.FileMode) *userFile {
-	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}, takenOut: map[string]bool{}}
+	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}, unclear: map[string]bool{}, takenOut: map[string]bool{}}
 	u.adopt(lines, lines)
 	return u
 }
@@ -151,7 +153,7 @@ func noUserFile() *userFile {
 func (u *userFile) clone() *userFile {
 	c := *u
 	c.lines, c.precedes = map[string]*userLine{}, maps.Clone(u.precedes)
-	c.meddled, c.takenOut = maps.Clone(u.meddled), maps.Clone(u.takenOut)
+	c.meddled, c.unclear, c.takenOut = maps.Clone(u.meddled), maps.Clone(u.unclear), maps.Clone(u.takenOut)
 	for line, l := range u.lines {
 		is := *l
 		c.lines[line] = &is
@@ -174,6 +176,7 @@ func (u *userFile) adopt(buffer, disk []string) {
 		*l = userLine{buffer: presenceOf(inBuffer[line]), disk: presenceOf(onDisk[line])}
 	}
 	clear(u.meddled)
+	clear(u.unclear)
 	u.opaque, u.bytes, u.anyEnd, u.remade = false, false, false, false
 }
 
@@ -182,6 +185,12 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 	f, lines := decode(data)
 	u.adopt(buffer, lines)
 	u.exists, u.mode = presenceOf(data != nil), mode
+	u.bytes = isBinary(lines) // should the user change what an agent makes of it
+	if data == nil {
+		for line, l := range u.lines { // what the buffer of no file shows is the user's only where they have typed it
+			l.overruled = line[0] != 'u'
+		}
+	}
 	if len(lines) > 0 {
 		u.form = f
 	} else {
@@ -253,7 +262,7 @@ func (u *userFile) edited(before, after []string, undo bool) {
 		case undo && l.overruled:
 			l.buffer = either
 		default:
-			changesAgents = changesAgents || l.buffer == either
+			changesAgents, u.unclear[line] = changesAgents || l.buffer == either, l.buffer == either
 			l.buffer = absent
 		}
 	}
@@ -267,7 +276,9 @@ func (u *userFile) edited(before, after []string, undo bool) {
 			continue
 		}
 		if l := u.lines[line]; l != nil {
-			l.buffer = present
+			if l.buffer = present; undo && u.unclear[line] {
+				l.buffer = either
+			}
 			continue
 		}
 		l := &userLine{buffer: present}
@@ -482,9 +493,13 @@ func (u *userFile) removed(is presence) {
 	}
 }
 
-// reloaded tells that the user has given up what was not saved.
+// reloaded tells that the user has given up what was not saved. What an agent has taken out too was: the buffer had
+// what the disk has.
 func (u *userFile) reloaded() {
 	for _, l := range u.lines {
+		if l.overruled && l.buffer == absent {
+			l.disk = either
+		}
 		l.buffer = l.disk
 	}
 }

@@ -259,7 +259,7 @@ func (r *whoseRound) looksAtBuffers() {
 			}
 		}
 		for line, l := range r.files[name].refused.lines {
-			if gone && l.buffer != l.disk && l.buffer == present {
+			if gone && l.buffer != l.disk && l.buffer == present && !l.overruled {
 				r.fault("the buffer of %s is gone, and with it %s", name, line)
 			}
 		}
