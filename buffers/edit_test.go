@@ -777,3 +777,34 @@ func TestRestoreOfTheEndOfALine(t *testing.T) {
 		}
 	})
 }
+
+// What comes back in another encoding is merged with unsaved text, where that can be written in it, too.
+func TestRestoreOfAnotherEncoding(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		for _, c := range []struct{ was, typed, data, want, encoding, saved string }{
+			{"agent\n", "mine", "\xe9\n", "é\nmine", "latin1", "\xe9\nmine\n"},
+			{"agent\n", "…", "\xe9\n", "agent\n…", "", ""},
+			{"agent\n", "…", "\xff\xfe\xe9\x00\n\x00", "é\n…", "utf-16le", "\xff\xfe\xe9\x00\n\x00\x26\x20\n\x00"},
+			{"\xe8\n", "mine", "\xff\xfe\xe9\x00\n\x00", "é\nmine", "utf-16le", "\xff\xfe\xe9\x00\n\x00m\x00i\x00n\x00e\x00\n\x00"},
+			{"\xe8\n", "mine", "\xc3\xa9\n", "é\nmine", "utf-8", "\xc3\xa9\nmine\n"},
+		} {
+			path := n.edit("d.txt", c.was)
+			w.settle()
+			n.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, { ... })", c.typed)
+			got := n.restore(path, c.data, 0o644)
+			n.wantDisk("d.txt", c.data)
+			n.wantText(c.want)
+			n.want("&modified", int64(1))
+			if got.Conflict != (c.saved == "") {
+				t.Errorf("%q: %+v", c.data, got)
+			}
+			if c.saved != "" {
+				n.want("&fileencoding", c.encoding)
+				n.asksNothing("write")
+				n.wantDisk("d.txt", c.saved)
+			}
+			n.cmd("bwipeout!")
+		}
+	})
+}

@@ -223,6 +223,9 @@ func (o *following) look() {
 		o.text, o.form, o.decoded = decode(o.disk.data, "utf-8")
 		o.encoding = o.form.encoding
 	}
+	if text, form := detect(o.disk.data); o.own && o.buf.Modified && form.encoding != o.buf.Encoding && (!o.decoded || form.bom) {
+		o.text, o.form, o.encoding, o.decoded = text, form, form.encoding, o.buf.Format != "mac"
+	}
 	o.now = inStep{o.text, o.FormAfter, at, o.buf.Written}
 	o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""
 	o.untold = o.readUntold(o.path, o.buf)
@@ -242,15 +245,20 @@ func (o *following) stays() bool {
 		}
 	case o.saved && !(o.left && o.decoded): // another program was faster; an event tells of it
 	case !o.decoded && o.buf.Modified:
-		o.Conflict = true
-		if o.had != nil {
-			o.Behind = &o.had.text
-		}
-		o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
+		o.cannotMerge()
 	default:
 		return false
 	}
 	return true
+}
+
+// cannotMerge tells that unsaved text and what the disk has do not go together into one encoding.
+func (o *following) cannotMerge() {
+	o.Conflict = true
+	if o.had != nil {
+		o.Behind = &o.had.text
+	}
+	o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
 }
 
 // tellRead tells of what the buffer has read already.
@@ -284,6 +292,12 @@ func (o *following) compare(ctx context.Context) (outcome, error) {
 	after := o.text
 	if o.buf.Modified {
 		after, o.conflicts = o.merge(o.path, o.mine, o.text, o.own)
+	}
+	if o.encoding != "" {
+		if _, err := o.form.encode(after); err != nil {
+			o.cannotMerge()
+			return applied, nil
+		}
 	}
 	step := stepTo(o.buf.unended(o.mine), after)
 	o.After, o.step = &after, &step
