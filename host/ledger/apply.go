@@ -21,7 +21,6 @@ type target struct {
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
-	again     bool // what was undone is done again
 	made      bool // by the agent: where nothing is left but unsaved text of the user's there is no file
 }
 
@@ -221,7 +220,7 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	switch {
 	case disk.Mark() == p.want.Mark():
 		return data, nil
-	case p.again && !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
+	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
 		// What is not saved stays in the buffer, as where the agent moves its file.
 		text, _ := buffers.Merge(p.now.Text, disk.Text, p.want.Text)
 		return buffers.Encoded(buffers.Lined(text), p.want.Form)

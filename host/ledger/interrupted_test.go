@@ -570,3 +570,31 @@ func TestTheEndOfATurnIsNotedWhenItIsSaved(t *testing.T) {
 		t.Error("it is saved, and noted as running")
 	}
 }
+
+// What was taken is told to be noted when the disk has it, also where another session is being saved just then.
+func TestWhatWasTakenIsNotedWhenItIsSaved(t *testing.T) {
+	t.Parallel()
+	w, noted := newWorld(t), &notedSaves{err: fs.ErrNotExist}
+	w.open(func(c *Config) { c.Saves = noted })
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.sync()
+	before := noted.count()
+	w.clientWrites("f", "f1\n", "a1\n")
+	told := make(chan bool, 1)
+	w.ledger.Noted(func() { told <- true })
+	w.sync()
+	if len(told) > 0 {
+		t.Error("it is told to be noted, and is not saved")
+	}
+	n := noted.count()
+	if n == before {
+		t.Fatal("nothing is being saved")
+	}
+	noted.done[n-1](1, nil)
+	w.sync()
+	if len(told) == 0 {
+		t.Error("it is saved, and not told to be noted")
+	}
+}

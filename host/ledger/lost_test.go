@@ -40,8 +40,11 @@ func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
 	w.chmod("n", 0o600)
 	w.end()
 	w.decide(review.Reject, "")
-	if got, want := w.tree(), "f 644 \"f1\\nu\\n\""; got != want {
+	if got, want := w.tree(), "f 644 \"f1\\n\""; got != want {
 		t.Errorf("refused, there is %s, want %s", got, want)
+	}
+	if got := w.sees("n"); got != "f1\nu\n" {
+		t.Errorf("the buffer, in which it is not saved, has %q", got)
 	}
 }
 

@@ -154,7 +154,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	path := step.Of.Path
-	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made, again: u.again}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if step.Merged {
 		to.merge = step.With
 	}

@@ -154,7 +154,13 @@ func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 
 // Noted runs then, on any goroutine, when what was taken before is saved, unless that is too much to be saved at once.
 func (l *Ledger) Noted(then func()) {
-	if !l.box.Put(then) {
+	if !l.box.Put(func() {
+		if len(l.scans.early) > 0 { // some of it waits for the first look
+			l.scans.early = append(l.scans.early, func() { l.whenSaved(then) })
+			return
+		}
+		l.whenSaved(then)
+	}) {
 		then()
 	}
 }

@@ -108,8 +108,8 @@ func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFi
 		if err == nil {
 			rs.config.Known.LearnText(w.Path, *w.After)
 		}
-		if reviewed {
-			rs.config.Noted(func() { reply(nil) }) // a kill from then on finds it accepted
+		if reviewed || w.Unsaved {
+			rs.config.Noted(func() { reply(nil) }) // a kill from then on finds it accepted, and knows what the user has typed
 		} else {
 			reply(err)
 		}

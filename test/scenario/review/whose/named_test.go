@@ -217,3 +217,31 @@ func TestAcceptedRightBeforeTheHostDied(t *testing.T) {
 		s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "one\n2\n3\n" })
 	})
 }
+
+// What the user has typed stays theirs where the agent has written it along with its own, should the host be killed right
+// then.
+func TestUnsavedTextThatWasWrittenRightBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		s.Command("edit " + path)
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		s.Prompt(p, "write it")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
+		p.ReadFile(path, nil)
+		p.WriteFile(path, "1\nmine\n3\nmore\n")
+		s.KillHost()
+		s.AwaitState("dead")
+		p.AwaitEnd()
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/resume"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.AwaitBuffer(buf, "1\nmine\n3")
+	})
+}

@@ -593,7 +593,9 @@ func (r *whoseRound) check(when whoseMoment) {
 			continue
 		}
 		data := r.data(name)
-		for _, fault := range u.wrongFile(data, r.modeOf(name), r.loaded(name) && r.isUnsaved(name), when, kin) {
+		saved := maps.Clone(kin)
+		maps.DeleteFunc(saved, func(line string, _ bool) bool { return r.neverSaved(line) })
+		for _, fault := range u.wrongFile(data, r.modeOf(name), r.loaded(name) && r.isUnsaved(name), when, saved) {
 			r.fault("disk of %s: %s: %q", name, fault, data)
 		}
 	}
@@ -609,6 +611,20 @@ func (r *whoseRound) check(when whoseMoment) {
 			r.fault("there is %s", e.Name())
 		}
 	}
+}
+
+// neverSaved tells of a line of the user's that it is in no file of theirs, but in buffers alone.
+func (r *whoseRound) neverSaved(line string) bool {
+	typed := false
+	for _, f := range r.files {
+		if l := f.refused.lines[line]; l != nil {
+			if l.disk != absent {
+				return false
+			}
+			typed = typed || l.buffer == present
+		}
+	}
+	return typed && line[0] == 'u'
 }
 
 // there is what there is, in words.
