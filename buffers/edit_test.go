@@ -808,3 +808,19 @@ func TestRestoreOfAnotherEncoding(t *testing.T) {
 		}
 	})
 }
+
+// What is not saved stays where a file comes back of which the agent was given that, and which it has made another one.
+func TestRestoreOfWhatTheAgentHasRead(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("d.txt", "one\ntwo\n")
+		w := n.follow()
+		n.keys("Omine<Esc>")
+		n.put("d.txt", "\x00agent\n")
+		w.settle()
+		n.read(path)
+		n.restore(path, "one\ntwo\n", 0o644)
+		n.wantDisk("d.txt", "one\ntwo\n")
+		n.wantText("mine\none\ntwo")
+		n.want("&modified", int64(1))
+	})
+}

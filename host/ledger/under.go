@@ -75,6 +75,8 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 // takeBack takes one such change back; a file that was not there before is removed, if the disk has what came.
 func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	switch {
+	case b.before.Exists && (b.before.Opaque || b.is.Opaque):
+		l.restoreUnder(path, b.is, b.before, done)
 	case b.before.Exists:
 		l.editUnder(path, b.without, done)
 	case onDisk(path).SameText(b.is):
@@ -84,8 +86,30 @@ func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	}
 }
 
+// restoreUnder gives the disk what it had, where that or what it has is no text, unless the record does, which has the
+// file for one that is no text.
+func (l *Ledger) restoreUnder(path string, from, to review.Content, done func(error)) {
+	if f, recorded := l.record.File(path); recorded && f.State == review.Pending || !onDisk(path).SameText(from) {
+		done(nil)
+		return
+	}
+	data, known := l.originals.bytes(path, to, l.turn)
+	if !known {
+		done(errForgotten)
+		return
+	}
+	l.originals.keepDisk(path, from)
+	l.config.Files.Restore(context.Background(), path, data, cmp.Or(to.Mode, modeOf(path)), l.applied(ended(done)))
+}
+
 // makeAgain makes one such change once more.
-func (l *Ledger) makeAgain(path string, b behind, done func(error)) { l.editUnder(path, b.again, done) }
+func (l *Ledger) makeAgain(path string, b behind, done func(error)) {
+	if b.before.Opaque || b.is.Opaque {
+		l.restoreUnder(path, b.before, b.is, done)
+		return
+	}
+	l.editUnder(path, b.again, done)
+}
 
 // settled tells that nothing of the agent's is under what is unsaved in a buffer any more.
 func (l *Ledger) settled(path string) {

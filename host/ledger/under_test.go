@@ -215,3 +215,35 @@ func TestAnUndoBesideTypingLeavesNothing(t *testing.T) {
 		t.Errorf("the buffer has %q", got)
 	}
 }
+
+// A file that is no text gets its bytes back under a buffer with unsaved text.
+func TestWhatIsNoTextComesBackUnderUnsavedText(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "\x00f1\n")
+		was := w.tree()
+		w.edit("f")
+		w.types("f", func(string) string { return "u1\n" })
+		w.begin()
+		w.write("f", "a1\n")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		if got := w.tree(); got != was {
+			t.Errorf("with undo %v the disk has %s", undo, got)
+		}
+		if got := w.sees("f"); !strings.Contains(got, "u1\n") {
+			t.Errorf("with undo %v the buffer has %q", undo, got)
+		}
+		if !undo {
+			continue
+		}
+		w.must(w.undo(true))
+		if got, want := w.tree(), `f 644 "a1\n"`; got != want {
+			t.Errorf("done again, the disk has %s, want %s", got, want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func (r *whoseRound) agentMoves() {
 		r.agentAsks(name)
 		return
 	}
+	r.whole = nil
 	script := r.disk(name)
 	if script == "" {
 		return
@@ -49,7 +50,10 @@ func (r *whoseRound) agentMoves() {
 		r.agent.ToolCall(id, "edit", obj{"locations": []obj{{"path": r.path(name)}}})
 		if r.IntN(2) == 0 {
 			r.did("  of which the host has heard")
-			r.agent.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": r.path(name)})
+			m := r.agent.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": r.path(name)})
+			if m.Error == nil && r.whole != nil { // what it leaves out of that it has removed, for all that anybody knows
+				r.removes(name, linesOf(m.Text("content")), r.whole)
+			}
 		}
 		r.Shell(script)
 		r.agent.Finish(id, nil)
@@ -332,6 +336,7 @@ func (r *whoseRound) disk(name string) string {
 	f, lines := decode(data)
 	writes := func(f form, text []string) string {
 		r.removes(name, lines, text)
+		r.whole = text
 		staged := r.stage(f.encode(text))
 		switch r.IntN(4) {
 		case 0:
@@ -412,7 +417,8 @@ func (r *whoseRound) disk(name string) string {
 	case r.may("binary"):
 		r.did("agent makes %s binary", name)
 		r.all(name, (*userFile).overruleAll)
-		r.all(name, func(u *userFile) { u.formed, u.bytes = false, true }) // should the user write over it
+		unsaved := r.loaded(name) && r.isUnsaved(name)                                                    // nothing is merged with it
+		r.all(name, func(u *userFile) { u.formed, u.bytes, u.opaque = false, true, u.opaque || unsaved }) // should the user write over it
 		return writes(form{encoding: "utf-8"}, []string{"\x00" + r.line("a")})
 	}
 	return ""

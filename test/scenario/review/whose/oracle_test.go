@@ -587,8 +587,8 @@ func (u *userFile) wrong(got []string, disk bool, when whoseMoment, kin map[stri
 			return absent
 		case u.opaque && (line[0] != 'u' || l.overruled), l.unsure && when == undone, l.overruled && when == standing:
 			return either
-		case disk && l.overruled && l.buffer == absent:
-			return either // both have taken it out
+		case disk && l.overruled && l.buffer != l.disk, disk && l.overruled && l.buffer == absent:
+			return either // both have taken it out, or it comes back as the text that the agent knew
 		case disk:
 			return l.disk
 		}

@@ -139,7 +139,8 @@ type whoseRound struct {
 	known     map[string][]string // what the agent has read or written through its client
 	typing    string              // the file in which the user is in Insert mode
 	inTurn    bool
-	allowed   string // the name and the text that the user has allowed in a request
+	whole     []string // the text that the agent is about to give a file, without its client
+	allowed   string   // the name and the text that the user has allowed in a request
 	over      bool
 	turns     int // that have begun
 	undo      int // the one that is undone
