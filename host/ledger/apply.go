@@ -42,7 +42,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 		l.originals.keepDisk(p.path, p.now)
 		l.edit(p, func(w buffers.Written, err error) {
 			switch {
-			case err == nil && p.made && p.want.Exists && w.Disk != nil && *w.Disk == "":
+			case err == nil && p.made && p.want.Exists && w.Disk != nil && p.nothingOf(contentOf(w.Disk, "")):
 				l.removeFile(p.path, done)
 			case err == nil && p.want.Exists && p.now.Form != p.want.Form:
 				l.reform(p, w, done)
@@ -56,8 +56,12 @@ func (l *Ledger) apply(p target, done func(error)) {
 // onlyUnsaved tells that what is left of a file that the agent has made is text that only its buffer has.
 func (p target) onlyUnsaved() bool {
 	disk := onDisk(p.path)
-	return p.made && p.want.Text != "" && disk.Exists && !disk.Opaque && disk.Text == ""
+	return p.made && p.want.Text != "" && disk.Exists && !disk.Opaque && p.nothingOf(disk)
 }
+
+// nothingOf tells that the disk has no line of what is wanted: lines that the user has taken out of a buffer only are the
+// agent's.
+func (p target) nothingOf(disk review.Content) bool { return common(disk, p.want).Text == "" }
 
 // together is how many files are given what is wanted at once.
 const together = 8

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -48,17 +49,22 @@ func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
 	}
 }
 
-// Of a file that the agent has made only what the user has typed there is left: unsaved in its buffer, and then there is
-// no file.
+// Of a file that the agent has made only what the user has typed there is left, beside its lines or in place of some:
+// unsaved in its buffer, and then there is no file.
 func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
-	for _, undo := range []bool{false, true} {
+	for n, undo := range []bool{false, true, false} {
 		w := newWorld(t)
 		was := w.tree()
 		w.begin()
-		w.clientWrites("n", "", "a1\n")
+		w.clientWrites("n", "", "a1\na2\na3\n")
 		w.edit("n")
 		w.end()
-		w.types("n", func(text string) string { return text + "u\n" })
+		w.types("n", func(text string) string {
+			if n == 2 {
+				text = strings.TrimPrefix(text, "a1\na2\n")
+			}
+			return "u\n" + text
+		})
 		if undo {
 			if err := w.undo(false); err != nil {
 				t.Error(err)
