@@ -519,6 +519,17 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 	return err == nil
 }
 
+// WasInStep tells with which text of the disk, in which form, a buffer was in step as a host knew it that is gone: for
+// where nothing else tells, as the file is gone or another one by now.
+func (f *Files) WasInStep(path, text, form string) {
+	if strings.HasSuffix(form, " noeol") {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	if _, known := f.synced.get(path); !known {
+		f.synced.put(path, inStep{text: text, form: form})
+	}
+}
+
 // gone reports whether err means that there is no file to follow any more, and says so for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {

@@ -56,6 +56,7 @@ type Watch interface {
 type Files interface {
 	Edit(context.Context, buffers.Edit, func(buffers.Written, error))
 	Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error))
+	WasInStep(path, text, form string)
 }
 
 // Saves is what is saved of sessions, by their keys in the store. Any goroutine may use it.

@@ -282,6 +282,11 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		l.takeUpUnsaved(nil, late, done)
 		return
 	}
+	for path := range shown {
+		if had, told := t.disk[path]; told && isText(had) {
+			l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, plain))
+		}
+	}
 	ended = ended.Add(beat)
 	account := func(now []sight) {
 		for i := range now {

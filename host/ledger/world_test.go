@@ -649,6 +649,8 @@ func writeEncoded(path, text, form string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
+func (w *world) WasInStep(string, string, string) {}
+
 func (w *world) Restore(_ context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error)) {
 	w.between("restore", path)
 	w.disk.Lock()

@@ -286,7 +286,11 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 			gone = append(gone, line)
 		}
 	}
-	u.accepted(less(text, slices.Concat(before, disk)), gone, after, onDisk)
+	came := less(text, slices.Concat(before, disk))
+	if !exists { // also what a buffer had of the agent's from before
+		came = text
+	}
+	u.accepted(came, gone, after, onDisk)
 	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then
 		u.sawGo(less(saw, after))
 	}
@@ -294,7 +298,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		u.acceptedEnd(text[len(text)-1])
 	}
 	if !exists && r.data(name) != nil {
-		u.exists, u.mode, u.formed = present, 0, false
+		u.exists, u.mode, u.formed, u.remade = present, 0, false, true
 		for _, l := range u.hidden(nil, 0, 0, setOf(after)) {
 			l.buffer, l.disk = either, either // what was removed before, unasked
 		}

@@ -245,3 +245,37 @@ func TestUnsavedTextThatWasWrittenRightBeforeTheHostDied(t *testing.T) {
 		s.AwaitBuffer(buf, "1\nmine\n3")
 	})
 }
+
+// A file that the agent has moved away under unsaved text goes back without the agent's lines in its buffer, where the host
+// was killed in between, too.
+func TestMovedAwayRightBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		s.Command("edit " + path)
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		s.Prompt(p, "move it")
+		p.WriteFile(path, "1\nagent\n2\n3\n")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 3, 4, true, { 'mine' })`, buf)
+		p.ToolCall("mv", "execute", nil)
+		if err := os.Rename(path, path+".moved"); err != nil {
+			t.Fatal(err)
+		}
+		p.Finish("mv", nil)
+		s.Sync()
+		s.KillHost()
+		s.AwaitState("dead")
+		p.AwaitEnd()
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/resume"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.Await("the undo", func() bool { return s.ReadOrNone(path) == "1\n2\n3\n" })
+		s.AwaitBuffer(buf, "1\n2\nmine")
+	})
+}

@@ -127,7 +127,7 @@ type userFile struct {
 	// takenOut are lines that the user has taken out, and that may be another file's, which an agent had moved here.
 	takenOut map[string]bool
 	anyEnd   bool // the end of the last line may be there or not
-	remade   bool // the user has saved it where an agent had removed it
+	remade   bool // the user has saved it, or accepted that it is made, where an agent had removed it
 }
 
 // userLine is a line of the file's or the user's.

@@ -139,8 +139,9 @@ type whoseRound struct {
 	known     map[string][]string // what the agent has read or written through its client
 	typing    string              // the file in which the user is in Insert mode
 	inTurn    bool
-	whole     []string // the text that the agent is about to give a file, without its client
-	allowed   string   // the name and the text that the user has allowed in a request
+	staying   map[string]bool // files that cannot go back to where the user has another one
+	whole     []string        // the text that the agent is about to give a file, without its client
+	allowed   string          // the name and the text that the user has allowed in a request
 	over      bool
 	turns     int // that have begun
 	undo      int // the one that is undone
@@ -511,8 +512,16 @@ func (r *whoseRound) refuses() {
 	for _, f := range r.changed() {
 		r.did("  %v %v %v", f["status"], r.Rel(f["path"]), f["hunks"])
 	}
+	told := len(r.Notifications())
 	r.OK(`require('acp').reject({})`)
 	r.Sync()
+	r.staying = map[string]bool{}
+	for name := range r.files {
+		for other, f := range r.files {
+			cannot := fmt.Sprintf("%s/%s: it cannot go back to %s/%s,", r.dir, name, r.dir, other)
+			r.staying[name] = r.staying[name] || f.refused.exists == present && f.refused.remade && strings.Contains(r.Notifications()[told:], cannot)
+		}
+	}
 	r.check(refused)
 	r.settled()
 }
@@ -531,6 +540,9 @@ func (r *whoseRound) check(when whoseMoment) {
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		f := r.files[name]
 		u := f.refused
+		if when == refused && r.staying[name] {
+			continue
+		}
 		if when == undone {
 			u = f.undone[r.undo-1]
 		}
@@ -676,7 +688,7 @@ func (r *whoseRound) settled() {
 		for _, f := range r.changed() {
 			hunks, _ := f["hunks"].([]any)
 			for _, h := range hunks {
-				if isPending(h) {
+				if isPending(h) && !r.staying[strings.TrimPrefix(r.Rel(f["path"]), r.dir+"/")] {
 					waits = append(waits, fmt.Sprintf("%s still waits: %v", r.Rel(f["path"]), h))
 				}
 			}
