@@ -340,6 +340,9 @@ func (r *whoseRound) disk(name string) string {
 	f, lines := decode(data)
 	writes := func(f form, text []string) string {
 		r.removes(name, lines, text)
+		if isBinary(lines) { // in which lines are not always to be told
+			r.all(name, (*userFile).overruleAll)
+		}
 		r.whole = text
 		staged := r.stage(f.encode(text))
 		switch r.IntN(4) {

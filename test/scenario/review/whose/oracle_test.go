@@ -48,6 +48,29 @@ func (f form) encode(lines []string) []byte {
 	return []byte(text)
 }
 
+// withoutEmpty are the bytes of a file in the form without its empty lines, of which nobody is the owner.
+func (f form) withoutEmpty(data []byte) []byte {
+	if f.encoding == "utf-16" {
+		return data
+	}
+	end, mark := []byte("\n"), []byte(nil)
+	if f.crlf {
+		end = []byte("\r\n")
+	}
+	if f.bom {
+		mark = []byte("\ufeff")
+	}
+	for twice := slices.Concat(end, end); bytes.Contains(data, twice); {
+		data = bytes.ReplaceAll(data, twice, end)
+	}
+	data, marked := bytes.CutPrefix(data, mark)
+	data = bytes.TrimPrefix(data, end)
+	if marked {
+		data = slices.Concat(mark, data)
+	}
+	return data
+}
+
 // decode tells the lines of a file and how they are bytes, as far as these show it.
 func decode(data []byte) (form, []string) {
 	f := form{encoding: "utf-8"}
@@ -198,6 +221,14 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 	}
 }
 
+// untold tells that the user has kept changes of a file that was gone by then, which they had not been told.
+func (u *userFile) untold() {
+	u.exists, u.formed, u.mode = either, false, 0
+	for _, l := range u.lines {
+		l.disk = either
+	}
+}
+
 func presenceOf(is bool) presence {
 	if is {
 		return present
@@ -276,8 +307,10 @@ func (u *userFile) edited(before, after []string, undo bool) {
 			continue
 		}
 		if l := u.lines[line]; l != nil {
-			if l.buffer = present; undo && u.unclear[line] {
+			if undo && (u.unclear[line] || l.buffer == either) {
 				l.buffer = either
+			} else {
+				l.buffer = present
 			}
 			continue
 		}
@@ -652,6 +685,7 @@ func (u *userFile) wrongFile(data []byte, mode fs.FileMode, unsaved bool, when w
 	if mode != u.mode && u.mode != 0 {
 		faults = append(faults, fmt.Sprintf("its mode is %o, not %o", mode, u.mode))
 	}
+	data = u.form.withoutEmpty(data)
 	if len(lines) > 0 && len(faults) == 0 && u.formed && !bytes.Equal(data, u.form.encode(lines)) && !(u.anyEnd && bytes.Equal(data, u.ended().encode(lines))) {
 		faults = append(faults, fmt.Sprintf("its form is %+v, not %+v", got, u.form))
 	}

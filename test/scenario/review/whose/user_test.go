@@ -284,7 +284,7 @@ func (r *whoseRound) userDecides() {
 		}
 		return
 	}
-	if whole {
+	if status := f["status"]; whole {
 		names := []string{name}
 		if old, _ := f["old_path"].(string); old != "" {
 			names = append(names, strings.TrimPrefix(r.Rel(old), r.dir+"/"))
@@ -292,6 +292,9 @@ func (r *whoseRound) userDecides() {
 		for _, name := range names {
 			if f := r.files[name]; f != nil {
 				r.adopt(name, f.refused)
+				if status == "modified" && r.data(name) == nil {
+					f.refused.untold()
+				}
 			}
 		}
 		return

@@ -518,6 +518,10 @@ func (r *whoseRound) refuses() {
 	r.staying = map[string]bool{}
 	for name := range r.files {
 		for other, f := range r.files {
+			if f == r.files[name] && (f.refused.opaque || f.refused.bytes) {
+				cannot := fmt.Sprintf("%s/%s: you have changed it too, and without lines", r.dir, name)
+				r.staying[name] = r.staying[name] || strings.Contains(r.Notifications()[told:], cannot)
+			}
 			cannot := fmt.Sprintf("%s/%s: it cannot go back to %s/%s,", r.dir, name, r.dir, other)
 			r.staying[name] = r.staying[name] || f.refused.exists == present && f.refused.remade && strings.Contains(r.Notifications()[told:], cannot)
 		}
