@@ -92,6 +92,7 @@ var inLua = map[string][]string{
 	"lua/acp/terminal/view.lua": {"or 10000"},
 	"lua/acp/config.lua":        {"default = 256 * 1024"},
 	"lua/acp/prompt/media.lua":  {"M.most = 5 * 1024 * 1024"},
+	"lua/acp/review/undo.lua":   {"local listed = 20"},
 	"lua/acp/health.lua":        {"at most 1 GB, and 200 sessions", "at most 256 MB"},
 }
 

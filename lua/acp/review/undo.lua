@@ -74,6 +74,22 @@ local function fit(name, room)
   return '…' .. vim.fn.strcharpart(name, from, n)
 end
 
+---So many files that stay for the same reason have a line each; more of them are one.
+local listed = 20
+
+---How many files stay for each reason.
+---@param files acp.UndoFile[]
+---@return table<string, integer>
+local function reasons(files)
+  local count = {}
+  for _, file in ipairs(files) do
+    if file.stays and not file.conflicts then
+      count[file.what] = (count[file.what] or 0) + 1
+    end
+  end
+  return count
+end
+
 ---@param result acp.UndoResult
 ---@param room integer cells of a line
 ---@return string[] lines, integer head how many of them are no diff
@@ -86,19 +102,26 @@ local function page(result, room)
     changed > 0 and 'y confirms, q leaves everything as it is' or 'Nothing to do: q closes this',
     '',
   }
+  local alike = reasons(result.files)
   for _, file in ipairs(result.files) do
-    local what = file.what
-    if file.stays and not file.conflicts then
+    local what, lead = file.what, file.stays and '· ' or '✎ '
+    local many = not file.conflicts and alike[what] or 0
+    if many > listed then
+      alike[what] = -1
+      what, lead = what .. ': they stay as they are', ('· %d files, such as '):format(many)
+    elseif file.stays and not file.conflicts then
       what = what .. ': stays as it is'
     elseif file.conflicts then
       local n = notify.count(#file.conflicts, 'place')
       local at = table.concat(file.conflicts, ', ')
       what = ('%s  %s that you changed since: left alone (line %s)'):format(what, n, at)
     end
-    -- What becomes of a file is seen however long its name is.
-    local name =
-      fit(file.name:gsub('\n', ' '), math.max(room - require('acp.ui.wrap').cells(what) - 4, 20))
-    table.insert(lines, ('%s %s  %s'):format(file.stays and '·' or '✎', name, what))
+    if many >= 0 then
+      -- What becomes of a file is seen however long its name is.
+      local left = room - require('acp.ui.wrap').cells(what) - 4
+      local name = fit(file.name:gsub('\n', ' '), math.max(left, 20))
+      table.insert(lines, ('%s%s  %s'):format(lead, name, what))
+    end
   end
   if result.unseen then
     table.insert(lines, '· other files that a command has changed are not known: they stay')

@@ -325,6 +325,34 @@ func TestUndoOfWhatIsNotKept(t *testing.T) {
 	})
 }
 
+// Many files of which the copies were too large are one entry; those that can be brought back are.
+func TestUndoOfManyThatAreNotKept(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		for i := range 25 {
+			s.WriteFile(fmt.Sprintf("large%02d", i), strings.Repeat("0123456789\n", 110_000))
+		}
+		s.WriteFile("small", "1\n")
+		p := s.Begin()
+		turn := s.Prompt(p, "change")
+		p.ToolCall("command", "execute", nil)
+		s.Shell("for f in large*; do echo more >>$f; done; echo 2 >small")
+		p.Finish("command", nil)
+		p.EndTurn(turn)
+		text := preview(s, "Acp undo")
+		want := "· 25 files, such as large00  cannot be brought back, as its previous content was not kept: it is too large, or was never seen: they stay as they are\n" +
+			"✎ small  +1 −1\n"
+		if !strings.Contains(text, want) || strings.Contains(text, "large01") {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+		s.Keys("y")
+		s.AwaitNotification("1 file as before the turn. 25 places left alone.")
+		if got := s.ReadOrNone(filepath.Join(s.Dir, "small")); got != "1\n" {
+			t.Errorf("the small one has %q", got)
+		}
+	})
+}
+
 // Where not all files are looked at, the window says so.
 func TestUndoSaysWhatIsNotKnown(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
