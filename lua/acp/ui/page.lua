@@ -196,8 +196,11 @@ function M.edit(page, e)
       end_row = whole and have + base or end_row
       if end_row > row then
         api.nvim_buf_clear_namespace(buf, highlight.ns, row, end_row)
-        require('acp.ui.syntax').clear(buf, row, end_row)
-        require('acp.ui.image').clear(buf, row, end_row)
+        for _, name in ipairs({ 'acp.ui.syntax', 'acp.ui.image' }) do
+          if package.loaded[name] then -- else it has drawn nothing
+            package.loaded[name].clear(buf, row, end_row)
+          end
+        end
         require('acp.ui.markdown').clear(buf, row, whole and -1 or end_row)
       end
       api.nvim_buf_set_lines(buf, row, end_row, true, e.lines)
