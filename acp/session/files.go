@@ -47,15 +47,16 @@ func (c *ToolCall) Files() Files {
 			located = append(located, l.Path)
 		}
 	}
-	in := readInput(c.RawInput)
-	slices.Sort(in.paths) // fields come in any order
+	in := c.input
+	if in == nil || !in.isOf(c.RawInput) {
+		in = readInput(c.RawInput)
+	}
 	for _, path := range in.paths {
 		f.name(path, changes)
 	}
 	if !changes {
 		return f
 	}
-	slices.SortFunc(in.moves, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	for _, m := range in.moves {
 		f.move(m[0], m[1])
 	}
@@ -114,17 +115,19 @@ var texts = []string{
 // input is what a tool's raw input says of files: in the fields that are known to name them, in whatever
 // else looks like an absolute path, as keys of changes, and in patches.
 type input struct {
+	raw   json.RawMessage
 	paths []string
 	moves [][2]string
 	top   map[string]string // the files of the outermost fields
 }
 
-func readInput(raw json.RawMessage) input {
-	in := input{top: map[string]string{}}
+func readInput(raw json.RawMessage) *input {
+	in := &input{raw: raw}
 	var value any
 	if len(raw) == 0 || json.Unmarshal(raw, &value) != nil {
 		return in
 	}
+	in.top = map[string]string{}
 	if fields, ok := value.(map[string]any); ok {
 		for k, item := range fields {
 			if text, ok := item.(string); ok && !strings.Contains(text, "\n") && namesFile(k, text) {
@@ -133,7 +136,14 @@ func readInput(raw json.RawMessage) input {
 		}
 	}
 	in.collect("", value)
+	slices.Sort(in.paths) // fields come in any order
+	slices.SortFunc(in.moves, func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	return in
+}
+
+// isOf reports whether this was read from these very bytes.
+func (in *input) isOf(raw json.RawMessage) bool {
+	return len(in.raw) == len(raw) && (len(raw) == 0 || &in.raw[0] == &raw[0])
 }
 
 func (in *input) source() string      { return in.first(sources) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
@@ -244,5 +245,16 @@ func TestMovesOfACall(t *testing.T) {
 	copied := ToolCall{Kind: KindEdit, Content: []ToolCallContent{Diff{Operation: OperationCopy, OldPath: "/a", Path: "/b"}}}
 	if f := copied.Files(); !slices.Equal(f.Named, []string{"/b", "/a"}) || !slices.Equal(f.Changed, []string{"/b"}) {
 		t.Errorf("a copy names %q and changes %q", f.Named, f.Changed)
+	}
+}
+
+// What was read of an input is of that input: a copy of the call may have another one.
+func TestFilesOfAnotherInput(t *testing.T) {
+	call := &ToolCall{}
+	call.apply(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"path":"/a"}`))}, time.Now())
+	other := *call
+	other.RawInput = json.RawMessage(`{"path":"/b"}`)
+	if own, others := call.Files().Named, other.Files().Named; !slices.Equal(own, []string{"/a"}) || !slices.Equal(others, []string{"/b"}) {
+		t.Errorf("the call names %v, the other one %v", own, others)
 	}
 }

@@ -159,6 +159,7 @@ type ToolCall struct {
 	ended     time.Time         // finished, or abandoned
 	askedAt   time.Time
 	waited    time.Duration     // on the user, no part of Elapsed
+	input     *input            // of a RawInput, see readInput
 	exit      TerminalExit      // in RawOutput
 	told      ToolKind          // what the agent says that it is; "" where that is Kind
 	result    []ToolCallContent // in RawOutput, of an MCP server's tool
@@ -324,6 +325,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	}
 	if !p.RawInput.IsZero() {
 		c.RawInput = p.RawInput.Or(nil)
+		c.input = readInput(c.RawInput)
 	}
 	if !p.RawOutput.IsZero() {
 		c.RawOutput = p.RawOutput.Or(nil)
