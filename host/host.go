@@ -54,7 +54,8 @@ type Host struct {
 	tools     *editortools.Server // of agents
 	marks     *reviewui.Marks
 	store     *checkpoint.Store // nil for none
-	over      context.Context   // ends when Neovim leaves
+	spare     spare
+	over      context.Context // ends when Neovim leaves
 	leave     func()
 
 	saves      *saved.Sessions

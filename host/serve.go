@@ -38,7 +38,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	}
 	// What lives is little and what passes through is much: nothing is collected for less than half of this
 	// much of it. The memory is never touched, so it costs none. Where much lives the rest is half of that.
-	idle := make([]byte, 64<<20)
+	idle := make([]byte, ballast)
 	defer runtime.KeepAlive(idle)
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })

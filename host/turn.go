@@ -162,6 +162,7 @@ func (s *Session) closeTurn(end session.TurnEnd) bool {
 	s.events.AddEnd(s.ledger.EndTurn(s.working.over), data)
 	s.view.Changed()
 	s.sent()
+	s.host.spare.turnEnded()
 	return true
 }
 
