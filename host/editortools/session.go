@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editortools/sentence"
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -131,14 +132,20 @@ func (t *Tools) Ours(call *session.ToolCall) bool {
 }
 
 // NoteCall takes down that a call is of one of the tools, so that it is said in its words, now and when the session is
-// told again. A server of that name from elsewhere has none of them, see [Tools.Ours].
+// told again; so are arguments that the agent tells while it asks for the call, and has another text for afterwards. A
+// server of that name from elsewhere has none of them, see [Tools.Ours].
 func (t *Tools) NoteCall(call *session.ToolCall) {
-	if call.Editor {
+	tool, ok := sentence.Tool(call)
+	if !ok || !call.Editor && !t.has(tool) {
 		return
 	}
-	if tool, ok := sentence.Tool(call); ok && t.has(tool) {
-		t.config.Note(session.ToolCallPatch{ID: call.ID, Editor: true})
+	patch := session.ToolCallPatch{ID: call.ID, Editor: true}
+	if m, _ := call.MCP(); len(call.RawInput) == 0 && len(m.Arguments) > 0 {
+		patch.RawInput = acp.Set(m.Arguments)
+	} else if call.Editor {
+		return
 	}
+	t.config.Note(patch)
 }
 
 func (t *Tools) has(tool string) bool {

@@ -142,7 +142,8 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		label = "plan"
 	}
 	state, icon, kind := "  "+look.icon+" ", icon+" ", fmt.Sprintf("%-6s ", label)
-	if _, ours := sentence.Of(c); ours {
+	_, ours := sentence.Of(c)
+	if ours {
 		kind = "" // the sentence says it
 	}
 	places := placesOf(c)
@@ -194,7 +195,7 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		}
 		room -= styled.CellsOf(more)
 		enough := min(styled.Cells(object.fitted(maxLine)), enoughTitle)
-		if object.end != "" {
+		if ours || object.end != "" { // a sentence says most at its end
 			enough = styled.Cells(object.title + object.end) // which counts what is not shown already
 		}
 		if left := room - styled.CellsOf(unseen); left >= enough {

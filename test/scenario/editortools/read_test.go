@@ -113,6 +113,25 @@ func TestAgentsOwnWays(t *testing.T) {
 	})
 }
 
+// Gemini tells the arguments of a call while it asks for it only: the sentence keeps them.
+func TestArgumentsThatAreToldOnce(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("a.txt", "one\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		connect(t, e)
+		turn := s.Prompt(p, "Look")
+		text := func(text string) []any {
+			return []any{obj{"type": "content", "content": obj{"type": "text", "text": text}}}
+		}
+		call := obj{"toolCallId": "mcp_nvim_read_buffer-1", "title": "read_buffer (nvim MCP Server)", "kind": "other", "status": "pending",
+			"content": text(`{"path":"a.txt"}`)}
+		p.AwaitOutcome(p.Permission(call, scene.YesNo...), "yes")
+		p.Update("tool_call_update", obj{"toolCallId": "mcp_nvim_read_buffer-1", "status": "completed", "content": text("lines 1 to 1 of 1:\none\n")})
+		p.EndTurn(turn)
+		s.AwaitChat("asked the editor: the text of a.txt")
+	}, scene.Wide)
+}
+
 // In the chat a call's answer leads to the places that it names.
 func TestGoingToAPlaceOfTheAnswer(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
