@@ -1,4 +1,4 @@
-// Package permission tests requests for permission: the float, answers, hunks, writes that are held.
+// Package permission tests requests for permission: the float, answers, hunks, pending writes.
 package permission
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// heldScreen is GoldenScreen without for how long a write has waited, and how often its diff was shown anew.
-func heldScreen(s *scene.Scene, name string) {
+// writeScreen is GoldenScreen without for how long a write has waited, and how often its diff was shown anew.
+func writeScreen(s *scene.Scene, name string) {
 	s.T.Helper()
 	s.Golden(name,
 		nvimtest.Replace(`(waits|you ·) \d+:\d\d`, "$1 M:SS"),
@@ -43,22 +43,13 @@ func beginBefore(s *scene.Scene, diff string) (path, old, text string, p *scene.
 	return path, old, text, s.Begin()
 }
 
-// lookAtHeld has the agent write a file, and goes to the diff of that.
-func lookAtHeld(s *scene.Scene, p *scene.Puppet, path, text, shown string) (id int) {
+// lookAtWrite has the agent write a file, and goes to the diff of that.
+func lookAtWrite(s *scene.Scene, p *scene.Puppet, path, text, shown string) (id int) {
 	s.T.Helper()
 	id = p.Store(path, text)
 	s.AwaitDiff(shown)
 	s.Command("Acp diff")
 	s.AwaitLua(`vim.wo.diff`)
-	return id
-}
-
-// editHeld is lookAtHeld, and makes the new side one that is edited.
-func editHeld(s *scene.Scene, p *scene.Puppet, path, text, shown string) (id int) {
-	s.T.Helper()
-	id = lookAtHeld(s, p, path, text, shown)
-	s.Keys("gE")
-	s.AwaitLua(`vim.bo.buftype == 'acwrite'`)
 	return id
 }
 
@@ -75,7 +66,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.AwaitDiff("four")
 		s.AwaitState("requires_action")
 		s.AwaitScreen("waits 0:0")
-		heldScreen(s, "held")
+		writeScreen(s, "waits")
 		if got := s.AwaitPermissions(1); got != "Write a.lua" {
 			t.Errorf("asked is %s", got)
 		}
@@ -92,7 +83,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
 		s.Keys("]vg<lt>]vg<lt>")
 		s.AwaitRefused(2)
-		heldScreen(s, "refused")
+		writeScreen(s, "refused")
 		s.Keys("ga")
 		p.AnswersError(id, -32603, "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "+
 			"line 15 (local extra = 1) not written; after line 24 the file has 1 line more (local line24 = 24). Read the file again")
@@ -124,7 +115,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		p.AnswersError(id, -32603, "the user refused this write, so nothing was written")
 		s.CheckResolved("reject", "user")
 		s.AwaitNoFloat()
-		id = lookAtHeld(s, p, path, old, "line24")
+		id = lookAtWrite(s, p, path, old, "line24")
 		s.Keys("ggVGg<lt>")
 		s.AwaitRefused(3)
 		s.Keys("ga")
@@ -152,121 +143,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 	}, scene.Wide)
 }
 
-func TestAHeldWriteIsEdited(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path, old, text, p := beginBefore(s, "split")
-		s.Prompt(p, "change it")
-		before := s.Scenery()
-		const sizes = `vim.inspect({ vim.fn.winlayout(), vim.tbl_map(function(win)
-			return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
-		end, vim.api.nvim_tabpage_list_wins(0)) })`
-		arranged := s.LuaString(`return ` + sizes)
-		id := p.Store(path, text)
-		s.AwaitDiff("four")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff and vim.fn.line('.') == 4`)
-		s.Keys("]vg<lt>")
-		s.AwaitRefused(1)
-		s.Keys("gE")
-		// What was refused is out of it.
-		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 29`)
-		s.Keys("4GA -- or five<Esc>")
-		s.AwaitScreen("-- or five")
-		heldScreen(s, "editing")
-		// The answer of the float knows nothing of that.
-		s.RecordNotifications()
-		s.Command("Acp permit 1")
-		s.AwaitNotification("you are editing the text: :w in its window writes it")
-		if s.ReadFile(path) != old {
-			t.Error("it is written")
-		}
-		s.Keys(":w<CR>")
-		p.AnswersError(id, -32603, "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "+
-			"line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'four' -- or five) there; "+
-			"line 15 (local extra = 1) not written. Read the file again")
-		want := strings.Replace(strings.Replace(text, "'four'", "'four' -- or five", 1), "local extra = 1\n", "", 1)
-		if got := s.ReadFile(path); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
-		s.AwaitNoDiff()
-		s.AwaitNoFloat()
-		s.AwaitChat("You changed Puppet's text of a.lua: yours is written, and Puppet was told.")
-		s.SameScenery(before, s.Scenery())
-
-		// Closed instead: as if it had not been edited. By ga, and without a change, it is as the agent wants it.
-		id = editHeld(s, p, path, old, "line24")
-		s.Keys("ggdd:q!<CR>")
-		s.AwaitNoDiff()
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.wo.diff`)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 30`)
-		s.Keys("ga")
-		p.AnswersText(id, "")
-		if s.ReadFile(path) != old {
-			t.Error("it is not written")
-		}
-		s.AwaitNoDiff()
-
-		// Withdrawn while it is edited: what was typed stays in its window.
-		id = editHeld(s, p, path, text, "four")
-		s.Keys("ggOmine<Esc>")
-		p.Notify("$/cancel_request", obj{"requestId": id})
-		p.AnswersError(id, -32800)
-		s.AwaitNotification("the agent no longer waits for this text; it is still in its window")
-		s.Keys(":w<CR>")
-		s.AwaitNotification("the agent no longer waits for this text")
-		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
-		if s.ReadFile(path) != old {
-			t.Error("it is written")
-		}
-
-		// Nothing else of that diff stays, and the next one compares its own windows alone.
-		if s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
-			t.Error("windows are compared still")
-		}
-		if n := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`); n != 4 {
-			t.Errorf("%d windows are there", n)
-		}
-		id = lookAtHeld(s, p, path, text, "four")
-		if n := s.LuaInt(`#vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())`); n != 2 {
-			t.Errorf("%d windows are compared", n)
-		}
-		s.Keys("gr")
-		p.AnswersError(id, -32603, "nothing was written")
-		s.AwaitNoDiff()
-		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
-		s.Keys(":q!<CR>")
-		s.AwaitLua(sizes+` == ...`, arranged)
-	}, scene.Wide)
-}
-
-func TestAHeldWriteIsEditedFromTheFileItself(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path, _, text, p := beginBefore(s, "inline")
-		s.Prompt(p, "change it")
-		s.Command("wincmd t")
-		id := p.Store(path, text)
-		s.AwaitScreen("local extra = 1")
-		s.Command("Acp diff")
-		s.AwaitLua(`vim.fn.line('.') == 4`)
-		s.Keys("]vg<lt>]vg<lt>")
-		s.AwaitRefused(2)
-		heldScreen(s, "refused")
-		s.Keys("[vg>")
-		s.AwaitRefused(1)
-		s.Keys("gE")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 31`)
-		s.Keys("ggOmine<Esc>ga")
-		p.AnswersError(id, -32603, "the user changed this text", "at the beginning the file has 1 line more (mine)", "after line 24 the file has 1 line more")
-		if got := s.ReadFile(path); !strings.HasPrefix(got, "mine\n") || !strings.Contains(got, "extra") || !strings.Contains(got, "line24") {
-			t.Errorf("the file has\n%s", got)
-		}
-		s.AwaitNoDiff()
-	}, scene.Wide)
-}
-
-func TestTypingWhileAWriteIsHeld(t *testing.T) {
+func TestTypingWhileAWriteIsPending(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "chat")
 		s.RecordNotifications()
@@ -314,7 +191,7 @@ func TestTypingWhileAWriteIsHeld(t *testing.T) {
 	}, scene.Wide)
 }
 
-func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
+func TestWhatWasAcceptedIsNotPending(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "chat")
 		turn := s.Prompt(p, "change it")
@@ -333,7 +210,7 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 				t.Error("it is not written")
 			}
 		}
-		held := func(text string) {
+		pending := func(text string) {
 			t.Helper()
 			was := s.ReadFile(path)
 			id := p.Store(path, text)
@@ -347,8 +224,8 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 		}
 		allow("yes", path, old, text)
 		written(text)
-		held(old)
-		held(text + "more\n")
+		pending(old)
+		pending(text + "more\n")
 
 		// By its place in the file; once.
 		allow("yes", path, "local line4 = 'four'\n", "local line4 = 4\n")
@@ -357,45 +234,45 @@ func TestWhatWasAcceptedIsNotHeld(t *testing.T) {
 		p.AnswersText(p.Store(path, fourth), "")
 		s.Lua(nil, `vim.fn.writefile({ 'other' }, ...)`, path)
 		s.AwaitLua(`vim.fn.getline(1) == 'other' or vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, 1, false)[1] == 'other'`)
-		held(fourth)
+		pending(fourth)
 
 		// A fragment is no whole text, and what is not in the file is not there.
 		allow("yes", path, "other\n", "another\n")
 		s.Lua(nil, `vim.fn.writefile({ 'one', 'other', 'three' }, ...)`, path)
 		s.AwaitLua(`vim.api.nvim_buf_line_count(vim.fn.bufnr('a.lua')) == 3`)
-		held("another\n")
+		pending("another\n")
 		allow("yes", path, "nowhere\n", "elsewhere\n")
-		held("elsewhere\n")
+		pending("elsewhere\n")
 
 		// Nor what would remove a line that the user has typed and saved since.
 		allow("yes", path, "three\n", "four\n")
 		s.Lua(nil, `local buf = vim.fn.bufnr('a.lua')
 			vim.api.nvim_buf_set_lines(buf, 0, 0, false, { 'mine' })
 			vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)`)
-		held("one\nother\nfour\n")
+		pending("one\nother\nfour\n")
 		written("mine\none\nother\nfour\n")
 		s.Lua(nil, `vim.fn.writefile({ 'other' }, ...)`, path)
 		s.AwaitLua(`vim.api.nvim_buf_line_count(vim.fn.bufnr('a.lua')) == 1`)
 
 		// What was refused, or allowed by a rule, was not accepted by the user.
 		allow("no", path, "other\n", "another\n")
-		held("another\n")
+		pending("another\n")
 
 		// Until the turn ends.
 		allow("yes", path, "other\n", "another\n")
-		held("something else\n")
+		pending("something else\n")
 		p.Stop(turn, "end_turn")
 		s.AwaitState("idle")
 		s.Prompt(p, "again")
-		held("another\n")
+		pending("another\n")
 	}, scene.Wide)
 }
 
-func TestHeldWritesEndWithTheirTurn(t *testing.T) {
+func TestPendingWritesEndWithTheirTurn(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "split")
 		before := s.Scenery()
-		hold := func() (turn scene.Message, id int) {
+		begin := func() (turn scene.Message, id int) {
 			t.Helper()
 			turn = s.Prompt(p, "change it")
 			id = p.Store(path, text)
@@ -411,7 +288,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 			}
 			s.SameScenery(before, s.Scenery())
 		}
-		turn, id := hold()
+		turn, id := begin()
 		s.Command("Acp cancel")
 		p.Expect("session/cancel")
 		p.AnswersError(id, -32603, "the user has not decided about this write, so nothing was written")
@@ -419,7 +296,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		over()
 		s.AwaitState("idle")
 
-		turn, id = hold()
+		turn, id = begin()
 		p.Notify("$/cancel_request", obj{"requestId": id})
 		p.AnswersError(id, -32800)
 		over()
@@ -427,7 +304,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		p.Stop(turn, "end_turn")
 		s.AwaitState("idle")
 
-		turn, id = hold()
+		turn, id = begin()
 		p.Stop(turn, "end_turn")
 		p.AnswersError(id, -32603, "nothing was written")
 		over()
@@ -436,7 +313,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		if s.CountInChat("could not write") > 0 {
 			t.Errorf("the chat says it twice:\n%s", s.Chat())
 		}
-		hold()
+		begin()
 		p.Exit(1, "")
 		over()
 		s.AwaitState("dead")
@@ -444,7 +321,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 		p = s.Agent()
 		p.Begin()
 		s.AwaitState("idle")
-		_, id = hold()
+		_, id = begin()
 		s.Command("Acp close")
 		p.Expect("session/cancel")
 		p.AnswersError(id, -32603, "nothing was written")
@@ -455,7 +332,7 @@ func TestHeldWritesEndWithTheirTurn(t *testing.T) {
 	}, scene.Wide)
 }
 
-func TestHeldWritesAndThePolicyOfPaths(t *testing.T) {
+func TestPendingWritesAndThePolicyOfPaths(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.permissions = {
 			{ kind = 'edit', path = '/**/*.lua', action = 'allow' },
@@ -512,8 +389,8 @@ func TestHeldWritesAndThePolicyOfPaths(t *testing.T) {
 	}, scene.Wide)
 }
 
-// What an agent writes by itself cannot be held.
-func TestWritesPastTheClientAreNotHeld(t *testing.T) {
+// What an agent writes by itself does not wait.
+func TestWritesPastTheClientAreNotPending(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "split")
 		turn := s.Prompt(p, "change it")
@@ -542,12 +419,12 @@ func TestWritesPastTheClientAreNotHeld(t *testing.T) {
 	}, scene.Wide)
 }
 
-func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
+func TestTheDiffOfAPendingWriteFollowsTheFile(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "split")
 		s.Prompt(p, "change it")
 		p.AnswersText(p.Fetch(path), old)
-		id := lookAtHeld(s, p, path, text, "four")
+		id := lookAtWrite(s, p, path, text, "four")
 		s.Keys("]v]vg<lt>")
 		s.AwaitRefused(1)
 		s.AwaitLua(`vim.fn.line('.') == 25`)
@@ -560,7 +437,7 @@ func TestTheDiffOfAHeldWriteFollowsTheFile(t *testing.T) {
 		if line := s.LuaInt(`vim.api.nvim_win_get_cursor(require('acp.diff.view').windows()[2])[1]`); line != 25 {
 			t.Errorf("the cursor of the diff is in line %d", line)
 		}
-		heldScreen(s, "followed")
+		writeScreen(s, "followed")
 		s.Command("Acp permit 1")
 		p.AnswersError(id, -32603, "after line 24 the file has 1 line more (local line24 = 24)")
 		if got, want := s.ReadFile(path), strings.Replace(text, "local line25", "local line24 = 24\nlocal line25", 1); got != want {
@@ -587,7 +464,7 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 		s.AwaitLua(`vim.api.nvim_get_current_line() == '  return a + b + 1'`)
 		s.Keys("]vg<lt>")
 		s.AwaitRefused(1)
-		heldScreen(s, "rows")
+		writeScreen(s, "rows")
 		s.Keys("ga")
 		p.AnswersError(id, -32603, "line 8 (empty) not written")
 		if got, want := s.ReadFile(path), strings.Replace(text, "end\n\n", "end\n", 1); got != want {
@@ -610,87 +487,7 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 	}, scene.Wide)
 }
 
-func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path, _, text, p := beginBefore(s, "split")
-		s.RecordNotifications()
-		s.Prompt(p, "change it")
-		id := editHeld(s, p, path, text, "four")
-		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
-		s.Keys(":4s/four/five/<CR>:w<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
-		if p.Answered(id) {
-			t.Error("it is answered")
-		}
-		s.Keys(":w<CR>")
-		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
-		if got, want := s.ReadFile(path), strings.Replace(text, "four", "five", 1); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
-		s.AwaitNoDiff()
-	}, scene.Wide)
-}
-
-// What the user has made of a text and could not be written is not lost with its window.
-func TestAnEditedTextThatIsNotWritten(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path, old, text, p := beginBefore(s, "split")
-		s.RecordNotifications()
-		s.Prompt(p, "change it")
-		id := editHeld(s, p, path, text, "four")
-		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
-		s.Keys(":4s/four/five/<CR>:wq<CR>")
-		s.AwaitNotification("a.lua has changed in the same lines meanwhile: another :w writes your text over that.")
-		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
-		s.Keys(":wq<CR>")
-		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
-		if got, want := s.ReadFile(path), strings.Replace(text, "four", "five", 1); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
-		s.AwaitNoDiff()
-
-		// There is no file any more that could be compared.
-		s.Lua(nil, `vim.cmd('bwipeout! ' .. vim.fn.bufnr('a.lua'))`)
-		s.WriteFile("a.lua", old)
-		id = editHeld(s, p, path, text, "four")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		s.Keys(":4s/four/six/<CR>:wq<CR>")
-		s.AwaitNotification("your text is in buffer acp://edited/")
-		s.Command("buffer acp://edited")
-		if got := s.LuaString(`return vim.fn.getline(4)`); got != "local line4 = 'six'" {
-			t.Errorf("the fourth line is %q", got)
-		}
-		if !s.LuaBool(`vim.bo.modified`) {
-			t.Error("nothing says that it is not on the disk")
-		}
-		s.Command("Acp permit 2")
-		p.AnswersError(id, -32603, "the user refused this write")
-	}, scene.Wide)
-}
-
-// The text that is edited is the user's also when its window is the only one left.
-func TestAnEditedTextAlone(t *testing.T) {
-	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		path, _, text, p := beginBefore(s, "split")
-		s.Prompt(p, "change it")
-		id := editHeld(s, p, path, text, "four")
-		s.Keys("omine<Esc>:only<CR>")
-		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == 'acwrite' and vim.bo.modified`)
-		s.Keys(":w<CR>")
-		p.AnswersError(id, -32603, "(mine)")
-		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == '' and vim.fn.expand('%:t') == 'a.lua'`)
-		if got := s.ReadFile(path); !strings.Contains(got, "\nmine\n") {
-			t.Errorf("the file has\n%s", got)
-		}
-	}, scene.Wide)
-}
-
-func TestHeldWritesThatAreNoText(t *testing.T) {
+func TestPendingWritesThatAreNoText(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.Configure(`c.review, c.diff = 'before', 'split'`)
 		p := s.Begin()
@@ -729,7 +526,7 @@ func TestHeldWritesThatAreNoText(t *testing.T) {
 
 // A write that conflicts with unsaved text shows what the buffer will have. What is refused of it, edited or
 // allowed beside leaves unsaved text unsaved, and the agent hears nothing of lines that it never had.
-func TestHeldWritesAndUnsavedText(t *testing.T) {
+func TestPendingWritesAndUnsavedText(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path, old, text, p := beginBefore(s, "split")
 		s.Prompt(p, "change it")
@@ -757,7 +554,7 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 		is(old, unsaved(old))
 
 		// A hunk refused.
-		id := lookAtHeld(s, p, path, text, "extra")
+		id := lookAtWrite(s, p, path, text, "extra")
 		s.AwaitScreen("1 place conflicts with your unsaved text: yours stays")
 		s.AwaitLua(`#vim.tbl_filter(function(l) return l == 'UNSAVED' end, vim.api.nvim_buf_get_lines(0, 0, -1, false)) == 1`)
 		if s.LuaBool(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('four', 1, true)`) {
@@ -787,7 +584,7 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 		is(disk, unsaved(disk))
 
 		// All allowed: where it conflicts nothing is written.
-		id = lookAtHeld(s, p, path, text, "extra")
+		id = lookAtWrite(s, p, path, text, "extra")
 		s.Keys("ga")
 		p.AnswersError(id, -32603, "in 1 place the user has lines of their own, and yours there were not written. Read the file again")
 		s.AwaitNoDiff()
@@ -795,7 +592,7 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 		is(partly, unsaved(text))
 
 		// Edited beside.
-		id = editHeld(s, p, path, old, "line24")
+		id = editWrite(s, p, path, old, "line24")
 		s.Keys("Gomine<Esc>:w<CR>")
 		p.AnswersError(id, -32603, "the user changed this text", "after line 30 the file has 1 line more (mine)")
 		s.AwaitNoDiff()
@@ -806,45 +603,3 @@ func TestHeldWritesAndUnsavedText(t *testing.T) {
 	}, scene.Wide)
 }
 
-// The turn ends, or is cancelled, while a proposed text is edited: what was typed stays in its window, the old side goes,
-// and the next diff compares its own two windows.
-func TestAnEditedTextWhoseTurnEnds(t *testing.T) {
-	for name, end := range map[string]func(s *scene.Scene, p *scene.Puppet, turn scene.Message){
-		"by itself": func(_ *scene.Scene, p *scene.Puppet, turn scene.Message) { p.Stop(turn, "end_turn") },
-		"cancelled": func(s *scene.Scene, p *scene.Puppet, turn scene.Message) {
-			s.Command("Acp cancel")
-			p.Expect("session/cancel")
-			p.Stop(turn, "cancelled")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
-				path, old, text, p := beginBefore(s, "split")
-				s.RecordNotifications()
-				windows := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`)
-				turn := s.Prompt(p, "change it")
-				id := editHeld(s, p, path, text, "four")
-				s.Keys("ggOmine<Esc>")
-				end(s, p, turn)
-				p.AnswersError(id, -32603, "nothing was written")
-				s.AwaitState("idle")
-				s.AwaitNotification("the agent no longer waits for this text; it is still in its window")
-				s.AwaitLua(`#vim.api.nvim_tabpage_list_wins(0) == ...`, windows+1)
-				if got := s.LuaString(`vim.fn.getline(1)`); got != "mine" || s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
-					t.Errorf("the first line is %q, or windows are compared still", got)
-				}
-				s.Prompt(p, "once more")
-				id = lookAtHeld(s, p, path, text, "four")
-				if n := s.LuaInt(`#vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())`); n != 2 {
-					t.Errorf("%d windows are compared", n)
-				}
-				s.Keys("gr")
-				p.AnswersError(id, -32603, "nothing was written")
-				s.AwaitNoDiff()
-				if s.ReadFile(path) != old {
-					t.Error("it is written")
-				}
-			}, scene.Wide)
-		})
-	}
-}
