@@ -602,4 +602,3 @@ func TestPendingWritesAndUnsavedText(t *testing.T) {
 		}
 	}, scene.Wide)
 }
-
