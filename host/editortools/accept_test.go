@@ -2,9 +2,13 @@ package editortools
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // failing is a listener that first fails, as where no more files can be opened, and then has a client.
@@ -49,4 +53,30 @@ func TestAcceptAgain(t *testing.T) {
 	}
 	l.Close()
 	<-over
+}
+
+// Whoever has said nothing yet does not keep the host from its end.
+func TestCloseSendsTheSilentAway(t *testing.T) {
+	var background sync.WaitGroup
+	s := New(Config{Log: slog.New(slog.DiscardHandler), Background: background.Go, Hide: func(string, []string) {}, Unhide: func(string, []string) {}})
+	s.Offer(rpc.EditorTools{Tools: []string{"read"}, Folder: t.TempDir()})
+	if _, err := s.Grant("agent"); err != nil {
+		t.Fatal(err)
+	}
+	var silent []net.Conn
+	for range maxUnknown + 3 { // some of whom wait to be heard
+		conn, err := net.Dial("unix", s.socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		silent = append(silent, conn)
+	}
+	s.Close()
+	background.Wait()
+	for _, conn := range silent { // one that is waited for is told that it gave no token
+		if said, _ := io.ReadAll(conn); len(said) > 0 {
+			t.Fatalf("it is told %q", said)
+		}
+	}
 }

@@ -41,6 +41,7 @@ const (
 	maxHello      = 8 << 10         // bytes of what a client says first
 	maxSocketPath = 100             // bytes; a socket's address takes little more
 	maxClients    = 64              // of one agent process at a time
+	maxUnknown    = 64              // clients of which nobody knows yet who they are; others wait to be let in
 )
 
 // Config is what the server needs. Any goroutine may call its functions.
@@ -58,6 +59,8 @@ type Config struct {
 type Server struct {
 	config Config
 	lua    answers
+	ctx    context.Context // ends with the server
+	end    func()
 
 	mu       sync.Mutex // guards the fields below
 	offer    rpc.EditorTools
@@ -70,7 +73,9 @@ type Server struct {
 
 // New returns a server that is closed as yet.
 func New(config Config) *Server {
-	return &Server{config: config, grants: map[string]*Grant{}, lua: answers{waiting: map[int]chan rpc.EditorToolDone{}}}
+	s := &Server{config: config, grants: map[string]*Grant{}, lua: answers{waiting: map[int]chan rpc.EditorToolDone{}}}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // Offer takes what the configuration has of tools. It counts for agents that are started later.
@@ -220,6 +225,7 @@ func (s *Server) listen() error {
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
+	s.end()
 	var grants []*Grant
 	for _, g := range s.grants {
 		grants = append(grants, g)
@@ -241,6 +247,7 @@ func (s *Server) Close() {
 func (s *Server) accept(l net.Listener) {
 	const longest = time.Second
 	var pause time.Duration
+	unknown := make(chan struct{}, maxUnknown)
 	for {
 		conn, err := l.Accept()
 		switch {
@@ -253,14 +260,22 @@ func (s *Server) accept(l net.Listener) {
 			continue
 		}
 		pause = 0
-		s.config.Background(func() { s.serve(conn) })
+		select {
+		case unknown <- struct{}{}:
+		case <-s.ctx.Done():
+			conn.Close()
+			return
+		}
+		s.config.Background(func() { s.serve(conn, func() { <-unknown }) })
 	}
 }
 
-// serve speaks with one client until it ends, or its grant.
-func (s *Server) serve(conn net.Conn) {
+// serve speaks with one client until it ends, or its grant. known is called when it is known who that is.
+func (s *Server) serve(conn net.Conn, known func()) {
 	defer conn.Close()
+	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	g, folder, err := s.admit(conn)
+	known()
 	if err != nil {
 		s.config.Log.Warn("a client of the editor's tools is refused", "err", err)
 		_ = conn.SetWriteDeadline(time.Now().Add(tokenPatience))

@@ -10,8 +10,46 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
+
+// A crowd that says nothing, or reads nothing, keeps neither the agent from its tools nor the host from its end.
+func TestCrowdAtTheSocket(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("a.txt", "one\n")
+		s.WriteFile("large.txt", strings.Repeat("a line of many\n", 8000))
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		s.Prompt(p, "Go")
+		c := connect(t, e)
+		deaf := dial(t, e)
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"deaf","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		} {
+			_, _ = fmt.Fprintln(deaf, line)
+		}
+		for i := range 300 { // answers of 30 KB, which nobody takes
+			_ = deaf.SetWriteDeadline(time.Now().Add(time.Second))
+			if _, err := fmt.Fprintf(deaf, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read_buffer","arguments":{"path":"large.txt"}}}`+"\n", i+1); err != nil {
+				break // it is not heard any more either
+			}
+		}
+		for range 500 {
+			conn, err := net.Dial("unix", e.Env[0].Value)
+			if err != nil {
+				break // there is no room for more
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+		if r := <-start(t.Context(), c, "read_buffer", obj{"path": "a.txt"}, nil); r.failed || !strings.Contains(r.text, "one") {
+			t.Errorf("a client that was there gets %+v", r)
+		}
+		s.Quit()
+		s.AwaitNothingLeft()
+	})
+}
 
 // dial connects as the shim does, and says a token.
 func dial(t *testing.T, e entry) net.Conn {
@@ -81,5 +119,43 @@ func TestACallGivenUpBeforeItBegins(t *testing.T) {
 		if s.Value(`_G.begun`) != nil {
 			t.Error("it was begun")
 		}
+	})
+}
+
+// A call is answered when its session goes in the middle of a question, by :Acp restart or by its close, and nothing of it is
+// left; the token of before is of nobody.
+func TestCallsOfSessionsThatGo(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile(".env", "KEY=1\n")
+		p, e := begin(t, s, `{ tools = 'read' }`)
+		c := connect(t, e)
+		s.Prompt(p, "Look")
+		asks := func(c *mcp.ClientSession) <-chan answer {
+			got := start(t.Context(), c, "read_buffer", obj{"path": ".env"}, nil)
+			s.AwaitPermissions(1)
+			return got
+		}
+		got := asks(c)
+		p = s.Restart()
+		if a := <-got; !a.failed {
+			t.Errorf("the answer is %+v", a)
+		}
+		s.AwaitPermissions(0)
+		p.Initialize(nil)
+		again := opened(t, s, p, 1)
+		if again.Env[1].Value == e.Env[1].Value {
+			t.Error("the token is that of before")
+		}
+		if said, _ := io.ReadAll(dial(t, e)); !strings.Contains(string(said), "refused") {
+			t.Errorf("who has the token of before is told %q", said)
+		}
+		c = connect(t, again)
+		s.Prompt(p, "Look again")
+		got = asks(c)
+		s.OK(`require('acp').close()`)
+		if a := <-got; !a.failed {
+			t.Errorf("the answer is %+v", a)
+		}
+		s.AwaitPermissions(0)
 	})
 }
