@@ -19,7 +19,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		return now, nil
 	}
 	old, mine, wanted := linediff.Lines(Lined(after)), linediff.Lines(Lined(now)), linediff.Lines(Lined(before))
-	users, back := linediff.Compare(old, mine), linediff.Compare(old, wanted)
+	users, wishes := linediff.Compare(old, mine), linediff.Compare(old, wanted)
 	var (
 		gone     = make([]bool, len(old)+1)
 		replaced = make([]bool, len(old)+1) // by the user
@@ -39,7 +39,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 			mark(replaced, u)
 		}
 	}
-	for _, e := range back {
+	for _, e := range wishes {
 		if slices.Contains(replaced[e.A0:e.A1], true) {
 			mark(left, e)
 		} else {
@@ -48,6 +48,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		}
 	}
 	var out []string
+	var back struct{ from, to, end int } // the lines of out that came back last, and where they end in old
 	for at := range len(old) + 1 {
 		u, e := typed[at], restored[at]
 		if slices.Contains(left[u.A0:u.A1], true) {
@@ -57,7 +58,14 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		if e.A0 == e.A1 { // lines were only taken out there: what is typed stands below them, as in the record
 			first, second = second, first
 		}
+		if e == (linediff.Edit{}) && back.end == at && back.to == len(out) { // typed right below what came back
+			first, out = slices.Clone(out[back.from:]), out[:back.from]
+		}
+		from := len(out)
 		out = append(out, joined(first, second)...)
+		if u.B0 == u.B1 && e.B0 < e.B1 {
+			back.from, back.to, back.end = from, len(out), e.A1
+		}
 		if at < len(old) && !gone[at] {
 			out = append(out, old[at])
 		}
