@@ -115,6 +115,8 @@ func TestDecideOnPlacesElsewhere(t *testing.T) {
 	}{
 		"here":             {Request{Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "ls", Dir: dir}}, "yes", true},
 		"elsewhere":        {Request{Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "ls", Dir: "file://far/p"}}, "", false},
+		"in no folder":     {Request{Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "ls"}}, "yes", false},
+		"nothing there":    {Request{Call: at(session.KindEdit, dir+"/a"), Command: Command{Dir: "file://far/p"}}, "yes", true},
 		"an address":       {Request{Call: at(session.KindFetch, "https://example.org/a")}, "yes", false},
 		"a file of others": {Request{Call: at(session.KindFetch, "file://far/a")}, "", false},
 		"another scheme":   {Request{Call: at(session.KindEdit, "ssh://far/a")}, "", false},

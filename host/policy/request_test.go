@@ -94,6 +94,10 @@ func TestLastingAnswersAreNoWider(t *testing.T) {
 		return c
 	}
 	named := func(c session.ToolCall, name string) session.ToolCall { c.Name = name; return c }
+	moved := func(c session.ToolCall, from, to string) session.ToolCall {
+		c.Content = append(c.Content, session.Diff{Path: to, OldPath: from})
+		return c
+	}
 	for name, c := range map[string]struct {
 		a, b session.ToolCall
 		same bool
@@ -108,6 +112,10 @@ func TestLastingAnswersAreNoWider(t *testing.T) {
 		"an edit without a diff":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "Edit x", `{"path":"x"}`), false},
 		"an edit by another tool":       {call("edit", "Edit x", `{"path":"x"}`, "x"), call("edit", "mcp__one__change", `{"path":"x"}`, "x"), false},
 		"a diff of one file, of two":    {call("edit", "Edit x", `{"path":"x","also":"/y"}`, "x"), call("edit", "Edit x", `{"path":"x","also":"/y","drop":1}`, "x"), false},
+		"the same move":                 {moved(call("move", "Move x", `{"n":1}`), "x", "y"), moved(call("move", "Move x", `{"n":2}`), "x", "y"), true},
+		"the same deletion":             {call("delete", "Delete x", `{"n":1}`, "x"), call("delete", "Delete x", `{"n":2}`, "x"), true},
+		"the same search":               {call("search", "Search x", `{"n":1}`, "x"), call("search", "Search x", `{"n":2}`, "x"), true},
+		"the same read":                 {call("read", "Read x", `{"n":1}`, "x"), call("read", "Read x", `{"n":2}`, "x"), true},
 		"a deletion, of an edit":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("delete", "Edit x", `{"path":"x"}`, "x"), false},
 	} {
 		question := func(c session.ToolCall) answers.Question {
@@ -160,6 +168,41 @@ func TestLastingAnswersAboutToolsOfMCPServers(t *testing.T) {
 	} {
 		if d := p.Decide(c.of); (d.OptionID != "") != c.allowed {
 			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	// Nor does a rule about files allow one.
+	p = New(rules.List{Rules: []rules.Rule{{Paths: []string{"**"}, Action: rules.Allow}}}, answers.Open(filepath.Join(t.TempDir(), "answers")))
+	for name, allowed := range map[string]bool{"mcp__one__get": false, "read_file": true} {
+		if d := p.Decide(tool(name, `{"path":"x"}`)); (d.OptionID != "") != allowed {
+			t.Errorf("a rule about files, of %s: %+v", name, d)
+		}
+	}
+}
+
+// A lasting answer is given by the very option that was chosen, or else by one that means as much.
+func TestWhichOptionGivesAnAnswerAgain(t *testing.T) {
+	answer := answers.Answer{OptionID: "a", Name: "Always", Allow: true}
+	always := session.PermissionOption{ID: "a", Name: "Always", Kind: "allow_always"}
+	once := session.PermissionOption{ID: "o", Name: "Once", Kind: "allow_once"}
+	as := func(change func(o *session.PermissionOption)) session.PermissionOption {
+		o := always
+		change(&o)
+		return o
+	}
+	for name, c := range map[string]struct {
+		options []session.PermissionOption
+		want    session.PermissionOption
+	}{
+		"the same":             {[]session.PermissionOption{once, always}, always},
+		"another name":         {[]session.PermissionOption{once, as(func(o *session.PermissionOption) { o.Name = "For all" })}, once},
+		"another id":           {[]session.PermissionOption{once, as(func(o *session.PermissionOption) { o.ID = "b" })}, once},
+		"one that lasts not":   {[]session.PermissionOption{once, as(func(o *session.PermissionOption) { o.Kind = "allow_once" })}, once},
+		"one that refuses":     {[]session.PermissionOption{once, as(func(o *session.PermissionOption) { o.Kind = "reject_always" })}, once},
+		"one that is two":      {[]session.PermissionOption{once, always, as(func(o *session.PermissionOption) { o.Kind = "reject_once" })}, once},
+		"none that means that": {[]session.PermissionOption{{ID: "n", Kind: "reject_once"}}, session.PermissionOption{}},
+	} {
+		if got, ok := sameAnswer(c.options, answer); got != c.want || ok != (c.want.ID != "") {
+			t.Errorf("%s: %+v, %v", name, got, ok)
 		}
 	}
 }
