@@ -56,6 +56,7 @@ var inputs = []struct{ name, input, want string }{
 	{"other half erased", "漢字\x1b[2G\x1b[X", "  字"},
 	{"wide pushed out by half", strings.Repeat("a", 18) + "漢\r\x1b[@b", "b" + strings.Repeat("a", 18)},
 	{"half of a wide deleted", "漢字\r\x1b[P", " 字"},
+	{"one column each", "éa\x1b[2GX\r\nüa\x1b[2GX\r\n", "éX\nüX\n"},
 	{"beyond ASCII, and as narrow", "éü\x1b[2GX\x1b[4Gß˿\rÀ", "ÀX ß˿"},
 	{"combining", "e\u0301a\u0308o\r\n", "e\u0301a\u0308o\n"},
 	{"combining at the edge", strings.Repeat("a", 19) + "e\u0301\r\nb", strings.Repeat("a", 19) + "e\u0301\nb"},
