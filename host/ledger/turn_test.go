@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -297,5 +298,39 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 	w.must(w.undo(false))
 	if f, g := w.sees("f"), w.sees("g"); f != "a3\n" || g != "g1\n" || note != "cannot be looked at" {
 		t.Errorf("there are %q and %q, and the undo says %q", f, g, note)
+	}
+}
+
+// What the agent moves through its client when no turn runs is listed, and is no part of the turn before.
+func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
+	for _, during := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		w.begin()
+		w.clientWrites("g", "g1\n", "a1\n")
+		if !during {
+			w.end()
+		}
+		text, form := "f1\n", "utf-8 unix"
+		w.move("f", "n")
+		w.ledger.TookMove(
+			buffers.Written{Path: w.path("f"), Changed: true, Deleted: true, Before: &text, FormBefore: form},
+			buffers.Written{Path: w.path("n"), Changed: true, Created: true, After: &text, FormAfter: form})
+		if during {
+			w.end()
+		}
+		w.sync()
+		if got := w.changes(); !strings.Contains(got, "moved n from f") {
+			t.Errorf("during %v: listed is %q", during, got)
+		}
+		w.must(w.undo(false))
+		want := "f 644 \"f1\\n\"\ng 644 \"g1\\n\""
+		if !during {
+			want = "g 644 \"g1\\n\"\nn 644 \"f1\\n\""
+		}
+		if got := w.tree(); got != want {
+			t.Errorf("during %v: undone, there is %s, want %s", during, got, want)
+		}
 	}
 }
