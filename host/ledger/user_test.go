@@ -633,3 +633,25 @@ func TestSavedWhereItWasMovedAway(t *testing.T) {
 		t.Errorf("the agent has changed %s", got)
 	}
 }
+
+// What the agent makes where the user has removed a file since the turn before is the agent's: refused it is gone.
+func TestMadeWhereTheUserHasRemovedAFile(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\n", "f1\na2\n")
+	w.end()
+	w.sync()
+	w.remove("f")
+	w.begin()
+	w.write("f", "a3\n")
+	w.end()
+	w.sync()
+	if got, want := w.changes(), "added f -0,0+1,1\n"; got != want {
+		t.Errorf("listed is %q, want %q", got, want)
+	}
+	w.decide(review.Reject, "f")
+	if got := w.tree(); got != "" {
+		t.Errorf("refused, there is %s", got)
+	}
+}

@@ -109,7 +109,11 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	case !now.loaded && l.loaded[now.path]:
 		l.gaveUp(t, now)
 	}
+	_, seen := t.seen[now.path]
 	was, known := l.known(t, now)
+	if known && !was.Exists && !seen && !now.loaded {
+		l.record.Removed(now.path) // by the user, before the turn
+	}
 	t.seen[now.path] = now.Content
 	if now.loaded {
 		mode := cmp.Or(was.Mode, now.Mode) // which the user does not change
