@@ -47,7 +47,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 	files, errs := 0, make([]error, len(paths))
 	l.inOrder(len(paths), func(int) kind { return stays }, func(i int, next func()) {
 		path, list := paths[i], l.behind[paths[i]]
-		if slices.ContainsFunc(list, func(b behind) bool { return b.conflicts }) {
+		if slices.ContainsFunc(list, func(b behind) bool { return b.conflicts && !b.kept }) {
 			files++
 		}
 		var back func(at int)
@@ -55,6 +55,10 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 			if at < 0 {
 				l.settled(path)
 				next()
+				return
+			}
+			if list[at].kept {
+				back(at - 1)
 				return
 			}
 			l.takeBack(path, list[at], func(err error) {

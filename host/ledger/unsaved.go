@@ -25,6 +25,7 @@ type behind struct {
 	before review.Content
 	// conflicts tells that the buffer has not got all of it.
 	conflicts bool
+	kept      bool // the user had accepted it before it was made
 }
 
 // noteUnsaved takes down what is said of a file, before something is that is not saved in its buffer.
@@ -46,11 +47,11 @@ func (l *Ledger) nothingUnsaved(path string) {
 }
 
 // cameUnder takes down that the disk has something of the agent's which its buffer may not have, for when that reads
-// it. The turn may be nil, for none.
-func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content) {
+// it. The turn may be nil, for none; reviewed tells that the user had accepted it.
+func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, reviewed bool) {
 	list := l.behind[w.Path]
-	came := behind{turn: t, is: is, conflicts: w.Conflict}
-	if last := len(list) - 1; last >= 0 && list[last].turn == t {
+	came := behind{turn: t, is: is, conflicts: w.Conflict, kept: reviewed}
+	if last := len(list) - 1; last >= 0 && list[last].turn == t && !list[last].kept {
 		came.was, came.before, came.conflicts = list[last].was, list[last].before, came.conflicts || list[last].conflicts
 		list = list[:last]
 	} else if w.Created {
@@ -103,7 +104,11 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 		if i+1 < len(list) {
 			is = list[i+1].was
 		}
+		inRecord, _ := l.record.File(now.path)
 		l.agentChanged(b.turn, now.path, b.was, is)
+		if b.kept {
+			keepWritten(l.record, now.path, inRecord, b.was, is)
+		}
 		if b.turn != l.turn {
 			l.take(b.turn)
 		}

@@ -240,7 +240,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		l.noteUnsaved(w.Path)
 	}
 	if w.Behind != nil {
-		if l.cameUnder(t, w, c.disk); !w.Changed && !w.Deleted && !w.Created {
+		if l.cameUnder(t, w, c.disk, reviewed); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}

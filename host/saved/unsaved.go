@@ -25,6 +25,7 @@ type Behind struct {
 	Was, Is   review.Content // on the disk before it, and then
 	Before    review.Content // what a refusal gives the disk
 	Conflicts bool           // the buffer has not got all of it
+	Kept      bool           // the user had accepted it
 }
 
 // savedUnsaved is an Unsaved with names in the place of texts.

@@ -279,3 +279,32 @@ func TestMovedAwayRightBeforeTheHostDied(t *testing.T) {
 		s.AwaitBuffer(buf, "1\n2\nmine")
 	})
 }
+
+// A write that the user has accepted stays so where they give up what was unsaved beside it.
+func TestAcceptedBesideUnsavedTextThatIsGivenUp(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved, c.review = 'ignore', 'before'`)
+		p, path, buf := s.BeginWithFile("a", "1\n2\n3\n4\n")
+		turn := s.Prompt(p, "write it")
+		p.ReadFile(path, nil)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)
+		id := p.Store(path, "1\n2\n3\nagent\n")
+		s.AwaitPermissions(1)
+		s.Respond(1, "allow")
+		if m := p.Answer(id); m.Error != nil {
+			t.Fatal(m.Error)
+		}
+		p.EndTurn(turn)
+		s.Sync()
+		s.AwaitBuffer(buf, "mine\n2\n3\nagent")
+		s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent edit!') end)`, buf)
+		s.AwaitBuffer(buf, "1\n2\n3\nagent")
+		s.Sync()
+		s.OK(`require('acp').reject({})`)
+		s.Sync()
+		if got := s.ReadOrNone(path); got != "1\n2\n3\nagent\n" {
+			t.Errorf("the disk has %q", got)
+		}
+		s.AwaitBuffer(buf, "1\n2\n3\nagent")
+	})
+}
