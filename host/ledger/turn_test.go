@@ -334,3 +334,25 @@ func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
 		}
 	}
 }
+
+// What the user has typed stays where they decide while the turn runs still.
+func TestDecisionsWhileATurnRuns(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\n", "f1\na2\n")
+	w.types("f", func(text string) string { return text + "u\n" })
+	w.decide(review.Reject, "f")
+	if got, want := w.sees("f"), "f1\nf2\nu\n"; got != want {
+		t.Errorf("the buffer has %q, want %q", got, want)
+	}
+	if got, want := w.tree(), "f 644 \"f1\\nf2\\n\""; got != want {
+		t.Errorf("the disk has %s, want %s", got, want)
+	}
+	w.end()
+	w.sync()
+	if got, want := w.changes(), "modified f -2,1+2,1 rejected\n"; got != want {
+		t.Errorf("listed is %q, want %q", got, want)
+	}
+}
