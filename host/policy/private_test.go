@@ -25,7 +25,7 @@ func TestPrivateOfMany(t *testing.T) {
 	env := write(t, proj+"/sub", ".env", "KEY=1\n")
 	write(t, dir+"/keys", "id", "1\n")
 	write(t, proj, "plain", "")
-	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle"} {
+	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle", "/.env": proj + "/plain"} {
 		if err := os.Symlink(from, proj+to); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestPrivateOfMany(t *testing.T) {
 	}
 	p := &Policy{rules: rules.List{Private: []string{"**/.env", dir + "/keys/**"}}}
 	req := Request{Cwd: proj, Roots: []string{proj}, Call: session.ToolCall{Kind: session.KindRead}}
-	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env}
+	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env, proj + "/.env"}
 	got, want := p.Private(req, files, nil), 0
 	for _, file := range files {
 		alone := req
@@ -49,7 +49,7 @@ func TestPrivateOfMany(t *testing.T) {
 			want++
 		}
 	}
-	if want != 7 {
+	if want != 8 {
 		t.Errorf("%d are private", want)
 	}
 	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none"}
