@@ -171,12 +171,16 @@ func TestRealPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	must(t, os.MkdirAll(dir+"/a/b", 0o755))
+	must(t, os.WriteFile(dir+"/a/b/there", nil, 0o600))
 	must(t, os.Symlink("a/b", dir+"/link"))
 	must(t, os.Symlink(dir+"/nowhere/x", dir+"/dangling"))
 	must(t, os.Symlink("self", dir+"/self"))
 	for _, c := range []struct{ path, want string }{
 		{"/a/b/f", "/a/b/f"},
 		{"/link/f", "/a/b/f"},
+		{"/a/b/there", "/a/b/there"},
+		{"/link/there", "/a/b/there"},
+		{"/link", "/a/b"},
 		{"/link/../f", "/a/f"},
 		{"//a/./b//f", "/a/b/f"},
 		{"/link/new/f", "/a/b/new/f"},
