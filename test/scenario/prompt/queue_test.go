@@ -52,6 +52,7 @@ func TestCancelPausesTheQueueAndSaysSo(t *testing.T) {
 		s.AwaitChat("Working on it.")
 		s.OK(`require('acp').prompt('later')`)
 		s.AwaitLua(`require('acp').sessions()[1].queued == 1`)
+		s.AwaitScreen("1 queued") // a busy Neovim takes the key for an interrupt
 		s.Keys("<C-c>")
 		p.Expect("session/cancel")
 		s.AwaitChat("1 prompt queued")

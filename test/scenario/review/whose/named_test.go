@@ -56,6 +56,7 @@ func TestANewNameRightBeforeARemoval(t *testing.T) {
 		}
 		p.EndTurn(turn)
 		s.Sync()
+		s.AwaitLua(`#require('acp').changes() == 2`) // the watch may tell of it after the turn
 		s.OK(`require('acp').reject()`)
 		for _, path := range paths {
 			s.Await("the file", func() bool { return s.ReadOrNone(path+".new") == "1\n2\n" })
