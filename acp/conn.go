@@ -1,6 +1,5 @@
-// Package acp connects to one agent: its process, JSON-RPC over its standard
-// input and output in whatever state that arrives, a record of the traffic, and
-// the means to decode the protocol's types. It knows nothing of an editor.
+// Package acp connects to one agent: its process, JSON-RPC over its standard input and output in whatever state that
+// arrives, a record of the traffic, and the means to decode the protocol's types. It knows nothing of an editor.
 package acp
 
 import (
@@ -21,9 +20,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Handler takes what the peer sends on its own account. Both methods are
-// called on the reader goroutine in wire order and must not block; a panic
-// ends neither the connection nor the program.
+// Handler takes what the peer sends on its own account. Both methods are called on the reader goroutine in wire order
+// and must not block; a panic ends neither the connection nor the program.
 type Handler interface {
 	// HandleRequest takes a request, to be answered at any time.
 	HandleRequest(*Request)
@@ -31,13 +29,11 @@ type Handler interface {
 	HandleNotification(method string, params json.RawMessage)
 }
 
-// cancelRequest is handled here and never seen by a Handler (schema:
-// CancelRequestNotification).
+// cancelRequest is handled here and never seen by a Handler (schema: CancelRequestNotification).
 const cancelRequest = "$/cancel_request"
 
-// Conn is a JSON-RPC connection to one agent over its standard input and
-// output. All methods may be called from any goroutine, callbacks included,
-// and none of them blocks on the peer.
+// Conn is a JSON-RPC connection to one agent over its standard input and output. All methods may be called from any
+// goroutine, callbacks included, and none of them blocks on the peer.
 type Conn struct {
 	handler Handler
 	log     *slog.Logger
@@ -50,8 +46,7 @@ type Conn struct {
 	// takes input: it may have said something before it died.
 	drainGrace time.Duration
 
-	// delivering is held while a callback of the user runs: there is never more
-	// than one.
+	// delivering is held while a callback of the user runs: there is never more than one.
 	delivering sync.Mutex
 
 	mu       sync.Mutex
@@ -81,22 +76,19 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *Conn) { c.log = l }
 }
 
-// WithQueueLimit bounds the bytes that may wait for the peer to read them; the
-// default is 64 MiB. One message more than fills the queue still goes in, the
-// next ends the connection with a *QueueFullError.
+// WithQueueLimit bounds the bytes that may wait for the peer to read them; the default is 64 MiB. One message more than
+// fills the queue still goes in, the next ends the connection with a *QueueFullError.
 func WithQueueLimit(bytes int) Option {
 	return func(c *Conn) { c.out.limit = bytes }
 }
 
-// WithStallAfter sets how long one write may be stuck before Stalled says so;
-// the default is 10 seconds.
+// WithStallAfter sets how long one write may be stuck before Stalled says so; the default is 10 seconds.
 func WithStallAfter(d time.Duration) Option {
 	return func(c *Conn) { c.out.stallAfter = d }
 }
 
-// NewConn starts reading messages from stdout, the agent's, and returns the
-// connection. It closes stdin when the connection ends, and never stdout: that
-// is read to its end even then, so that an agent can exit in its own way, and
+// NewConn starts reading messages from stdout, the agent's, and returns the connection. It closes stdin when the
+// connection ends, and never stdout: that is read to its end even then, so that an agent can exit in its own way, and
 // the reader goroutine lives until its owner has closed it.
 func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) *Conn {
 	c := &Conn{
@@ -130,14 +122,12 @@ func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) 
 	return c
 }
 
-// Call sends a request. done is called exactly once, perhaps before Call has
-// returned, but never by Call itself nor at the same time as another callback:
-// on the reader goroutine, in wire order with the messages around the answer,
-// with the result or an *Error; or with an error that is ErrClosed when the
-// connection has ended; or with an *Error when params cannot be encoded.
+// Call sends a request. done is called exactly once, perhaps before Call has returned, but never by Call itself nor at
+// the same time as another callback: on the reader goroutine, in wire order with the messages around the answer, with
+// the result or an *Error; or with an error that is ErrClosed when the connection has ended; or with an *Error when
+// params cannot be encoded.
 //
-// cancel asks the peer with $/cancel_request to give the request up. The answer
-// still comes, when the peer sends it.
+// cancel asks the peer with $/cancel_request to give the request up. The answer still comes, when the peer sends it.
 func (c *Conn) Call(method string, params any, done func(result json.RawMessage, err error)) (cancel func()) {
 	raw, err := encodeParams(params)
 	if err != nil {
@@ -176,8 +166,7 @@ func (c *Conn) cancelCall(id uint64) {
 	}{id})
 }
 
-// Notify sends a notification. The error is ErrClosed, a *QueueFullError, or
-// says that params cannot be encoded.
+// Notify sends a notification. The error is ErrClosed, a *QueueFullError, or says that params cannot be encoded.
 func (c *Conn) Notify(method string, params any) error {
 	raw, err := encodeParams(params)
 	if err != nil {
@@ -201,8 +190,7 @@ func encodeParams(params any) (json.RawMessage, error) {
 	return encode(params)
 }
 
-// Done is closed when the connection has ended and everything that was pending
-// has been told.
+// Done is closed when the connection has ended and everything that was pending has been told.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection has ended: an error that is ErrClosed, and is or
@@ -217,9 +205,8 @@ func (c *Conn) Err() error {
 // by WithStallAfter while there was something to write.
 func (c *Conn) Stalled() <-chan struct{} { return c.out.stalled }
 
-// Close ends the connection: pending calls fail, the contexts of unanswered
-// requests are cancelled, and what is queued gets a fifth of a second to be
-// written before stdin is closed. It does not wait: see Done. It is nil always.
+// Close ends the connection: pending calls fail, the contexts of unanswered requests are cancelled, and what is queued
+// gets a fifth of a second to be written before stdin is closed. It does not wait: see Done. It is nil always.
 func (c *Conn) Close() error {
 	c.end(nil)
 	return nil
@@ -391,8 +378,7 @@ func sameID(a, b json.RawMessage) bool {
 		json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
 }
 
-// Request is a request of the peer. It stays answerable, by any goroutine and
-// at any time, until the connection ends.
+// Request is a request of the peer. It stays answerable, by any goroutine and at any time, until the connection ends.
 type Request struct {
 	Method string
 	Params json.RawMessage // as they came; nil when absent
@@ -405,13 +391,11 @@ type Request struct {
 	answered atomic.Bool
 }
 
-// Context is cancelled when the peer gives the request up with
-// $/cancel_request, when the connection ends, and when the request has been
-// answered. A cancelled request still needs an answer.
+// Context is cancelled when the peer gives the request up with $/cancel_request, when the connection ends, and when the
+// request has been answered. A cancelled request still needs an answer.
 func (r *Request) Context() context.Context { return r.ctx }
 
-// Reply answers with a result; nil is null. Only the first of Reply and
-// ReplyError counts.
+// Reply answers with a result; nil is null. Only the first of Reply and ReplyError counts.
 func (r *Request) Reply(result any) {
 	if !r.claim() {
 		return
@@ -425,9 +409,8 @@ func (r *Request) Reply(result any) {
 	r.send(&jsonrpc2.Response{Result: (*json.RawMessage)(&raw)})
 }
 
-// ReplyError answers with an error: an *Error that err is or wraps as it is,
-// context.Canceled as CodeRequestCancelled, any other as CodeInternalError with
-// its message. Only the first of Reply and ReplyError counts.
+// ReplyError answers with an error: an *Error that err is or wraps as it is, context.Canceled as CodeRequestCancelled,
+// any other as CodeInternalError with its message. Only the first of Reply and ReplyError counts.
 func (r *Request) ReplyError(err error) {
 	if r.claim() {
 		r.send(&jsonrpc2.Response{Error: rpcError(err)})

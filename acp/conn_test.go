@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// never is how long a test waits for what must come: a deadline against hanging
-// only, on a machine of any speed.
+// never is how long a test waits for what must come: a deadline against hanging only, on a machine of any speed.
 const never = 60 * time.Second
 
 // peer is the other end of a Conn: it sends raw text and gets raw lines.

@@ -365,8 +365,7 @@ func decodeUnion(t reflect.Type) decodeFunc {
 	}
 }
 
-// structPlan is what decoding a struct type needs, worked out at its first use, so that types
-// may contain themselves.
+// structPlan is what decoding a struct type needs, worked out at its first use, so that types may contain themselves.
 type structPlan struct {
 	typ      reflect.Type
 	once     sync.Once

@@ -13,8 +13,7 @@ type appender interface {
 	AppendJSON(buf []byte) []byte
 }
 
-// encode returns v as JSON in one line, without the escapes that are meant for
-// HTML.
+// encode returns v as JSON in one line, without the escapes that are meant for HTML.
 func encode(v any) (json.RawMessage, error) {
 	if a, ok := v.(appender); ok {
 		return a.AppendJSON(nil), nil

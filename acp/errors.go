@@ -20,12 +20,10 @@ const (
 	CodeUnsupportedProtocolVersion = -32022 // protocol version 2
 )
 
-// ErrClosed is what errors.Is finds in every error that is due to the
-// connection having ended, whoever ended it.
+// ErrClosed is what errors.Is finds in every error that is due to the connection having ended, whoever ended it.
 var ErrClosed = errors.New("the connection is closed")
 
-// ErrPeerClosed is the cause when the peer closed its output, as it does by
-// exiting.
+// ErrPeerClosed is the cause when the peer closed its output, as it does by exiting.
 var ErrPeerClosed = errors.New("the agent closed its output")
 
 // Error is an error answer to a request, in either direction.

@@ -2,8 +2,7 @@ package acp
 
 import "encoding/json"
 
-// List is a list that the protocol requires: it is encoded as [] when it has no items, never
-// as null.
+// List is a list that the protocol requires: it is encoded as [] when it has no items, never as null.
 type List[T any] []T
 
 // MarshalJSON encodes the items.

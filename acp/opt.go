@@ -6,9 +6,8 @@ import (
 	"reflect"
 )
 
-// Opt is a field of a message that may be omitted, null or set; the protocol gives the three
-// different meanings in updates. The zero value is omitted. Fields of this type carry the
-// `omitzero` JSON option.
+// Opt is a field of a message that may be omitted, null or set; the protocol gives the three different meanings in
+// updates. The zero value is omitted. Fields of this type carry the `omitzero` JSON option.
 type Opt[T any] struct {
 	value T
 	state optState
@@ -45,8 +44,7 @@ func (o Opt[T]) Or(def T) T {
 	return def
 }
 
-// MarshalJSON encodes the value, or null. A set nil list is the empty list, since null means
-// something else.
+// MarshalJSON encodes the value, or null. A set nil list is the empty list, since null means something else.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if o.state != set {
 		return []byte("null"), nil

@@ -49,9 +49,8 @@ type DirError struct {
 func (e *DirError) Error() string { return fmt.Sprintf("working folder %s: %v", e.Dir, e.Err) }
 func (e *DirError) Unwrap() error { return e.Err }
 
-// Process is a running agent: a child process at the head of a session and
-// process group of its own, so that it has no terminal to write to or to be
-// stopped by.
+// Process is a running agent: a child process at the head of a session and process group of its own, so that it has no
+// terminal to write to or to be stopped by.
 type Process struct {
 	Stdin io.WriteCloser
 	// Stdout ends when the process has: what it wrote itself is read to the last
@@ -107,9 +106,8 @@ var signalReasons = map[string]string{
 // stderrTail is how much of an agent's error output is kept, in bytes.
 const stderrTail = 64 << 10
 
-// Start starts a process. The error is a *NotFoundError, a *DirError, or wraps
-// that of the system. Shutdown must be called in the end, also when the process
-// has exited by itself: it may have left children.
+// Start starts a process. The error is a *NotFoundError, a *DirError, or wraps that of the system. Shutdown must be
+// called in the end, also when the process has exited by itself: it may have left children.
 func Start(c Command) (*Process, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("start agent: the command is empty")
@@ -163,9 +161,8 @@ func Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// LookPath finds the program that Start would run: a name with a slash is a
-// path, relative to dir; any other is looked up on the PATH of env. The error is
-// a *NotFoundError.
+// LookPath finds the program that Start would run: a name with a slash is a path, relative to dir; any other is looked
+// up on the PATH of env. The error is a *NotFoundError.
 func LookPath(program, dir string, env []string) (string, error) {
 	var candidates []string
 	if strings.Contains(program, "/") {
@@ -234,8 +231,7 @@ func (p *Process) run(cmd *exec.Cmd, started chan<- error, stdout, stderr *outpu
 // PGID is the id of the process group, which is that of the process.
 func (p *Process) PGID() int { return p.pgid }
 
-// Stderr returns the last lines of the error output, whole ones unless a single
-// line is longer than what is kept.
+// Stderr returns the last lines of the error output, whole ones unless a single line is longer than what is kept.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 // Done is closed when the process has exited and its error output is read.
@@ -247,13 +243,11 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
-// killGrace is how long Shutdown waits for the kernel to do away with a killed
-// process.
+// killGrace is how long Shutdown waits for the kernel to do away with a killed process.
 const killGrace = time.Second
 
-// Shutdown ends the process and all of its group: it closes stdin and waits up
-// to eof for the process to exit, sends SIGTERM to what is left and waits up to
-// term, then kills the rest. It may be called more than once, also at the same
+// Shutdown ends the process and all of its group: it closes stdin and waits up to eof for the process to exit, sends
+// SIGTERM to what is left and waits up to term, then kills the rest. It may be called more than once, also at the same
 // time, and the shortest waits count.
 func (p *Process) Shutdown(eof, term time.Duration) {
 	_ = p.Stdin.Close()
@@ -282,8 +276,7 @@ func (p *Process) groupGone() bool {
 	return p.gone.Load()
 }
 
-// waitGroup waits up to d for the end of the group, of which the system gives
-// no notice after the first process.
+// waitGroup waits up to d for the end of the group, of which the system gives no notice after the first process.
 func (p *Process) waitGroup(d time.Duration) bool {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
@@ -308,8 +301,7 @@ func wait(done <-chan struct{}, d time.Duration) {
 	}
 }
 
-// output is our end of a pipe that the process writes to, and its children may
-// hold open for longer than it lives.
+// output is our end of a pipe that the process writes to, and its children may hold open for longer than it lives.
 type output struct {
 	f      *os.File
 	exited atomic.Bool
@@ -322,8 +314,7 @@ type output struct {
 // it after the process has exited was written by others.
 const mostLeft = 1 << 20
 
-// end says that the process has exited: from now on reading takes what is there
-// and does not wait for more.
+// end says that the process has exited: from now on reading takes what is there and does not wait for more.
 func (o *output) end() {
 	o.exited.Store(true)
 	_ = o.f.SetReadDeadline(time.Unix(1, 0)) // wakes up a reader

@@ -125,8 +125,7 @@ func ready() {
 	os.NewFile(3, "ready").WriteString("\n")
 }
 
-// startChild starts a child of a child, with the same pipes and in the same
-// group, and waits until it is ready.
+// startChild starts a child of a child, with the same pipes and in the same group, and waits until it is ready.
 func startChild(name string) int {
 	r, w, _ := os.Pipe()
 	cmd := exec.Command(os.Args[0])
@@ -502,8 +501,7 @@ func TestDeathOfTheHost(t *testing.T) {
 	awaitGone(t, pid)
 }
 
-// TestStartingThreadMayEnd lets the goroutine that called Start take its thread
-// with it.
+// TestStartingThreadMayEnd lets the goroutine that called Start take its thread with it.
 func TestStartingThreadMayEnd(t *testing.T) {
 	started := make(chan *Process)
 	go func() {

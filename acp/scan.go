@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks over JSON that is known to be valid, which spares it all checks of syntax.
-// Every method but space and colon expects the position of a value or of a property's name,
-// and moves past it.
+// scanner walks over JSON that is known to be valid, which spares it all checks of syntax. Every method but space and
+// colon expects the position of a value or of a property's name, and moves past it.
 type scanner struct {
 	data []byte
 	pos  int
@@ -140,8 +139,7 @@ func (s *scanner) bare() []byte {
 	return s.data[start:]
 }
 
-// quoted moves past a string and returns what is between its quotes, and whether that has
-// escapes.
+// quoted moves past a string and returns what is between its quotes, and whether that has escapes.
 func (s *scanner) quoted() (inner []byte, escaped bool) {
 	start := s.pos + 1
 	at := start

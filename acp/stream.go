@@ -16,12 +16,10 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// stream is the jsonrpc2.ObjectStream over an agent's pipes. It stands between
-// the lines as they are, which may be anything, and jsonrpc2.Conn, which ends
-// the connection at whatever it does not expect and re-encodes what it does.
-// So jsonrpc2 is only ever given a skeleton, a message without its content and
-// with an id of our own making; the content goes beside it, untouched: inbound
-// in current, outbound in next. Notifications and requests of the peer, which are
+// stream is the jsonrpc2.ObjectStream over an agent's pipes. It stands between the lines as they are, which may be
+// anything, and jsonrpc2.Conn, which ends the connection at whatever it does not expect and re-encodes what it does. So
+// jsonrpc2 is only ever given a skeleton, a message without its content and with an id of our own making; the content
+// goes beside it, untouched: inbound in current, outbound in next. Notifications and requests of the peer, which are
 // nearly all of the traffic and which it has nothing to add to, pass it by.
 type stream struct {
 	lines   *bufio.Reader
@@ -107,8 +105,7 @@ func newStream(r io.Reader, out *writer, traffic *Traffic, log *slog.Logger) *st
 	}
 }
 
-// ReadObject gives jsonrpc2 the skeleton of the next answer. It
-// returns an error only at the end of the input.
+// ReadObject gives jsonrpc2 the skeleton of the next answer. It returns an error only at the end of the input.
 func (s *stream) ReadObject(v any) error {
 	<-s.ready
 	for {
@@ -188,9 +185,8 @@ func (s *stream) split(line []byte) []message {
 	return s.salvage(line)
 }
 
-// salvage returns the messages that stand among junk in a line, as when the
-// agent or a library of it printed text without a newline. The junk goes into
-// the record.
+// salvage returns the messages that stand among junk in a line, as when the agent or a library of it printed text
+// without a newline. The junk goes into the record.
 func (s *stream) salvage(line []byte) []message {
 	var msgs []message
 	from, at := 0, 0
@@ -227,16 +223,14 @@ func (s *stream) drop(junk []byte) {
 	s.warn("skipped output that is no JSON-RPC message", "text", shorten(junk))
 }
 
-// warn logs what was skipped, up to a number of lines: an agent that prints its
-// own log would fill ours.
+// warn logs what was skipped, up to a number of lines: an agent that prints its own log would fill ours.
 func (s *stream) warn(what string, args ...any) {
 	if s.skipped++; s.skipped <= maxWarnings {
 		s.log.Warn(what, args...)
 	}
 }
 
-// parse returns the messages of a line that is one JSON object or array, and
-// whether it is.
+// parse returns the messages of a line that is one JSON object or array, and whether it is.
 func (s *stream) parse(line []byte) ([]message, bool) {
 	if line[0] == '[' && valid(line) {
 		s.traffic.record(AgentToClient, line)
@@ -286,8 +280,7 @@ func (s *stream) parseBatch(line []byte) []message {
 // envelope is the outer shape of every JSON-RPC message; what is absent is nil.
 type envelope struct{ id, method, params, result, err json.RawMessage }
 
-// readEnvelope reads an object, of which it keeps parts, and reports whether it
-// is one JSON object.
+// readEnvelope reads an object, of which it keeps parts, and reports whether it is one JSON object.
 func readEnvelope(object []byte) (envelope, bool) {
 	var e envelope
 	c := checker{object}
@@ -352,9 +345,8 @@ func (s *stream) receive(o origin) uint64 {
 	return s.lastID
 }
 
-// willSend is jsonrpc2's OnSend: it is called under the send lock just before
-// WriteObject, whose own argument could be encoded only by several passes over
-// the whole message.
+// willSend is jsonrpc2's OnSend: it is called under the send lock just before WriteObject, whose own argument could be
+// encoded only by several passes over the whole message.
 func (s *stream) willSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	s.next = outgoing{req: req, resp: resp}
 }

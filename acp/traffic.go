@@ -28,10 +28,8 @@ const (
 type Entry struct {
 	Dir Direction `json:"dir"`
 	T   int64     `json:"t"` // milliseconds since the record began
-	// Msg is the message as it was on the wire, a batch included, or
-	// {"__not_json__":"…"} for output that is no message, or
-	// {"__cut__":"…","bytes":n} for the beginning of one of n bytes that was too
-	// long for the memory.
+	// Msg is the message as it was on the wire, a batch included, or {"__not_json__":"…"} for output that is no
+	// message, or {"__cut__":"…","bytes":n} for the beginning of one of n bytes that was too long for the memory.
 	Msg json.RawMessage `json:"msg"`
 
 	Note string `json:"-"` // why the client has left the message out, or ""
@@ -68,9 +66,8 @@ const (
 	recordingLimit      = 256 << 20 // of what waits for a slow file
 )
 
-// Traffic records the messages of a connection: the last of them in memory, and
-// all of them, from RecordTo on, in a file. Its methods may be called from any
-// goroutine; a nil Traffic records nothing.
+// Traffic records the messages of a connection: the last of them in memory, and all of them, from RecordTo on, in a
+// file. Its methods may be called from any goroutine; a nil Traffic records nothing.
 type Traffic struct {
 	start time.Time
 	limit int // bytes of entries
@@ -244,9 +241,8 @@ func cut(parts [][]byte, size int) []byte {
 	return append(strconv.AppendInt(msg, int64(size), 10), '}')
 }
 
-// RecordTo writes to w what memory holds, and from now on every message whole.
-// stop ends that, waits until all is written and returns the first error of
-// writing; the record is not disturbed by one. Only one recording at a time:
+// RecordTo writes to w what memory holds, and from now on every message whole. stop ends that, waits until all is
+// written and returns the first error of writing; the record is not disturbed by one. Only one recording at a time:
 // else RecordTo fails.
 func (t *Traffic) RecordTo(w io.Writer) (stop func() error, err error) {
 	t.mu.Lock()
@@ -270,8 +266,7 @@ func (t *Traffic) RecordTo(w io.Writer) (stop func() error, err error) {
 	}), nil
 }
 
-// recording is a goroutine that writes lines to a file, so that no message
-// waits for a disk.
+// recording is a goroutine that writes lines to a file, so that no message waits for a disk.
 type recording struct {
 	wake chan struct{}
 	done chan struct{}

@@ -21,8 +21,7 @@ type Union[T any] struct {
 	Unknown func(tag string, raw json.RawMessage) T
 }
 
-// RegisterUnion makes u known to [Decode]. Each union is registered once, from an init
-// function.
+// RegisterUnion makes u known to [Decode]. Each union is registered once, from an init function.
 func RegisterUnion[T any](u Union[T]) {
 	t := reflect.TypeFor[T]()
 	erased := &union{tag: u.Tag, variants: make(map[string]func() any, len(u.Variants))}

@@ -66,8 +66,7 @@ func (c *checker) value(depth int) bool {
 	return c.number()
 }
 
-// object checks an object, and gives each property's name, in its quotes, and
-// value to each, unless that is nil.
+// object checks an object, and gives each property's name, in its quotes, and value to each, unless that is nil.
 func (c *checker) object(depth int, each func(name, value []byte)) bool {
 	if !c.next('{') {
 		return false

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// frame is one line to write, in three parts so that a large body is never
-// copied.
+// frame is one line to write, in three parts so that a large body is never copied.
 type frame struct{ head, body, tail []byte }
 
 func (f frame) size() int { return len(f.head) + len(f.body) + len(f.tail) }
@@ -35,8 +34,7 @@ type writer struct {
 	failed bool    // guarded by mu: writing has failed; frames are dropped
 }
 
-// writeChunk is the most that one write to the peer takes, in bytes: only then
-// can slow be told from stuck.
+// writeChunk is the most that one write to the peer takes, in bytes: only then can slow be told from stuck.
 const writeChunk = 64 << 10
 
 func (w *writer) start() {
@@ -61,8 +59,7 @@ func (w *writer) enqueue(f frame) error {
 		go w.onError(err)
 		return err
 	}
-	// Recorded here, so that the record has the order of the wire and a request
-	// always before its answer.
+	// Recorded here, so that the record has the order of the wire and a request always before its answer.
 	w.traffic.record(ClientToAgent, f.head, f.body, f.tail[:len(f.tail)-1])
 	w.frames = append(w.frames, f)
 	w.queued += f.size()

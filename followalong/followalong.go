@@ -1,7 +1,6 @@
-// Package followalong decides where a window that follows agents at their work
-// jumps: from the places that they read and edit, from what the user does in that
-// window, and from the time. It is pure: it calls nobody, starts nothing, and is
-// told what time it is.
+// Package followalong decides where a window that follows agents at their work jumps: from the places that they read
+// and edit, from what the user does in that window, and from the time. It is pure: it calls nobody, starts nothing, and
+// is told what time it is.
 package followalong
 
 import (
@@ -10,11 +9,9 @@ import (
 )
 
 const (
-	// Rest is how long no new place must have come before a jump: of a burst one
-	// place is shown.
+	// Rest is how long no new place must have come before a jump: of a burst one place is shown.
 	Rest = 150 * time.Millisecond
-	// Moment is how long after the user's last action in the window it stays where
-	// it is.
+	// Moment is how long after the user's last action in the window it stays where it is.
 	Moment = 2 * time.Second
 )
 
@@ -41,8 +38,7 @@ type Place struct {
 // Jump is a place to be shown now.
 type Jump struct {
 	Place
-	// Seen is the line at which an agent was last in the file, for a place that has
-	// none itself; 0 where none is known.
+	// Seen is the line at which an agent was last in the file, for a place that has none itself; 0 where none is known.
 	Seen int
 }
 
@@ -63,8 +59,7 @@ type Follower struct {
 	quiet  time.Time // until then the window is the user's
 }
 
-// Start begins to follow, or goes on after a pause. While an agent works, the
-// first jump is to where it is.
+// Start begins to follow, or goes on after a pause. While an agent works, the first jump is to where it is.
 func (f *Follower) Start() {
 	if f.on && !f.paused {
 		return
@@ -91,8 +86,7 @@ func (f *Follower) Pause() {
 // Active says that the user does something in the window, without navigating.
 func (f *Follower) Active(now time.Time) { f.quiet = now.Add(Moment) }
 
-// Lock says that Neovim is in the middle of something that allows no jump, and
-// Unlock that it may have ended.
+// Lock says that Neovim is in the middle of something that allows no jump, and Unlock that it may have ended.
 func (f *Follower) Lock()   { f.locked = true }
 func (f *Follower) Unlock() { f.locked = false }
 
@@ -106,8 +100,7 @@ func (f *Follower) End(session int) {
 	f.turns = slices.DeleteFunc(f.turns, func(s int) bool { return s == session })
 }
 
-// See takes a place. While sessions work, those of the one prompted last count,
-// else those of any.
+// See takes a place. While sessions work, those of the one prompted last count, else those of any.
 func (f *Follower) See(now time.Time, p Place) {
 	if n := len(f.turns); n > 0 && f.turns[n-1] != p.Session {
 		return

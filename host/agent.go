@@ -190,8 +190,7 @@ func (a *agent) tellStalled() {
 	}
 }
 
-// death is the sentence about a process that has ended, or, when it lived on
-// without a connection, was ended.
+// death is the sentence about a process that has ended, or, when it lived on without a connection, was ended.
 func (a *agent) death(lived bool) *failure.Failure {
 	f := &failure.Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()

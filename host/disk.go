@@ -120,9 +120,8 @@ func (h *Host) diskChanged(c buffers.Written) {
 	}
 }
 
-// worker is the session whose agent has probably changed a file: one that has
-// named it in a call, then one with a running turn rather than one whose turn
-// has just ended, then one in whose roots the file is, then the newest; nil
+// worker is the session whose agent has probably changed a file: one that has named it in a call, then one with a
+// running turn rather than one whose turn has just ended, then one in whose roots the file is, then the newest; nil
 // when no agent has worked.
 func (h *Host) worker(path string) *Session {
 	h.mu.Lock()

@@ -68,8 +68,7 @@ func (s *Session) goOn() {
 	s.prompts.Proceed()
 }
 
-// restart ends the agent's process and begins again, with all sessions that
-// live in it, or died with it.
+// restart ends the agent's process and begins again, with all sessions that live in it, or died with it.
 func (s *Session) restart() {
 	if a := s.agent; a != nil {
 		for _, other := range a.abandon() {
@@ -92,8 +91,7 @@ func (s *Session) restart() {
 	s.again()
 }
 
-// again begins anew, in a new process. Queued prompts wait for it, and so does
-// a prompt that a login interrupted.
+// again begins anew, in a new process. Queued prompts wait for it, and so does a prompt that a login interrupted.
 func (s *Session) again() {
 	if s.prompts.Working() {
 		s.endTurn(session.StopError, "The session was restarted.")

@@ -11,9 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// receive takes one message of Lua. It runs on go-client's only notification
-// goroutine, so it does no more than put work where it belongs; and as an
-// argument that does not decode would end the connection, it takes anything.
+// receive takes one message of Lua. It runs on go-client's only notification goroutine, so it does no more than put
+// work where it belongs; and as an argument that does not decode would end the connection, it takes anything.
 func (h *Host) receive(args ...any) {
 	if len(args) == 0 {
 		return

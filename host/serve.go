@@ -30,8 +30,7 @@ type Options struct {
 	NoLog    string // the file that could not be opened to log to; "" for none
 }
 
-// Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all
-// agents.
+// Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all agents.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	if o.API != "" && o.API != rpc.Revision {
 		return fmt.Errorf("the plugin speaks revision %s, this program %s", o.API, rpc.Revision)

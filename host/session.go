@@ -144,8 +144,7 @@ func (s *Session) touched() {
 			s.events.AddCall("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.permission.CallEnded(call, status)
 		}
-		// Who lives on tool calls: the ledger of changes, the diffs, the follower,
-		// the terminals.
+		// Who lives on tool calls: the ledger of changes, the diffs, the follower, the terminals.
 		s.ledger.Observe(call, s.prompts.TurnOpen() || s.working.recent())
 		s.diffs.Observe(call)
 		s.tracer.Observe(call)

@@ -53,8 +53,7 @@ type cancelCounter struct {
 
 func (c *cancelCounter) Cancel(string) { c.cancels++ }
 
-// A cancel reaches the agent while it works, and else ends the turn that waits to go on, whatever the agent asks
-// for.
+// A cancel reaches the agent while it works, and else ends the turn that waits to go on, whatever the agent asks for.
 func TestCancelOfATurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		phase phase

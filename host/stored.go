@@ -17,9 +17,8 @@ import (
 // kept: the next thing is often to take one of them up.
 const linger = 30 * time.Second
 
-// visit asks something of an agent without a session: in the process that
-// sessions of that folder share, started if there is none. The answer goes to a
-// callback of Lua; without one in time the request is given up.
+// visit asks something of an agent without a session: in the process that sessions of that folder share, started if
+// there is none. The answer goes to a callback of Lua; without one in time the request is given up.
 func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func(a *agent, answer func(any, error)) (cancel func())) {
 	a, err := h.agentFor(spec, cwd)
 	if err != nil {

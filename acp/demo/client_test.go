@@ -34,8 +34,7 @@ func TestMain(m *testing.M) {
 // never is how long a test waits for what must come: a deadline against hanging only.
 const never = 60 * time.Second
 
-// client is the other side of a connection to the agent. It checks all that the agent sends against
-// the schema.
+// client is the other side of a connection to the agent. It checks all that the agent sends against the schema.
 type client struct {
 	t        *testing.T
 	official *schema.V

@@ -1,7 +1,6 @@
-// Package demo is a scripted agent for trying out a client and for testing it. It has no model and
-// uses no network: what it says is written in this package, and it says so. Everything else is
-// real: it reads and writes files, asks for permission and runs commands through the client, as
-// the protocol has it.
+// Package demo is a scripted agent for trying out a client and for testing it. It has no model and uses no network:
+// what it says is written in this package, and it says so. Everything else is real: it reads and writes files, asks for
+// permission and runs commands through the client, as the protocol has it.
 //
 // The environment variable ACP_DEMO_DELAY_MS sets the pause between two pieces of text in
 // milliseconds; 0 is none. With ACP_DEMO_LOGGED_IN set, the user counts as logged in.

@@ -71,8 +71,7 @@ func isText(path string) bool {
 
 const note = "The demo agent of acp-nvim was here."
 
-// change is the edit that the demo proposes: a note below the first line, or its removal where it
-// is there already.
+// change is the edit that the demo proposes: a note below the first line, or its removal where it is there already.
 func (f file) change() (text, what string) {
 	if !f.exists {
 		return "Hello from the demo agent of acp-nvim.\n", "create"

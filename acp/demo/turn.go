@@ -182,8 +182,7 @@ func (t *turn) finish(id v1.ToolCallID, status v1.ToolCallStatus, text string) {
 	t.send(u)
 }
 
-// allowed asks for permission to make a tool call, unless the session's mode or an earlier answer
-// decides.
+// allowed asks for permission to make a tool call, unless the session's mode or an earlier answer decides.
 func (t *turn) allowed(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (bool, error) {
 	t.mu.Lock()
 	auto := t.session.mode == modeAuto
@@ -205,8 +204,7 @@ func (t *turn) allowed(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUp
 	return yes, nil
 }
 
-// ask asks for permission and returns the kind of the option that the user chose. The options' ids
-// are their kinds.
+// ask asks for permission and returns the kind of the option that the user chose. The options' ids are their kinds.
 func (t *turn) ask(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (v1.PermissionOptionKind, error) {
 	what := map[v1.ToolKind]string{v1.ToolEdit: "edits", v1.ToolExecute: "commands"}[kind]
 	request := v1.RequestPermissionRequest{SessionID: t.session.id, ToolCall: call}

@@ -2,10 +2,9 @@
 // with a real one. The recording has one cursor: what the agent sent is sent again, and what the
 // client sent is a barrier, at which the replay stops until the client has sent it too.
 //
-// A request or notification of the client passes the barrier that has its method, an answer the one
-// that answers the same request. The client numbers its requests as it likes, and it may work in
-// another folder: the recording's ids and paths are replaced by the client's. Session ids, and the
-// ids of the agent's own requests, stay the recording's.
+// A request or notification of the client passes the barrier that has its method, an answer the one that answers the
+// same request. The client numbers its requests as it likes, and it may work in another folder: the recording's ids and
+// paths are replaced by the client's. Session ids, and the ids of the agent's own requests, stay the recording's.
 package replay
 
 import (
@@ -26,9 +25,8 @@ import (
 // maxGap is the longest pause between two messages, however long the recorded agent took.
 const maxGap = 20 * time.Millisecond
 
-// Serve plays the traffic to the client on stdin and stdout. After its end it answers requests with
-// an error, until stdin ends or ctx does. It closes stdout. The goroutine that reads stdin ends
-// with stdin.
+// Serve plays the traffic to the client on stdin and stdout. After its end it answers requests with an error, until
+// stdin ends or ctx does. It closes stdout. The goroutine that reads stdin ends with stdin.
 func Serve(ctx context.Context, traffic, stdin io.Reader, stdout io.WriteCloser) error {
 	defer stdout.Close()
 	steps, err := load(traffic)

@@ -108,8 +108,7 @@ func (c *client) expect(want ...string) {
 	}
 }
 
-// barrier checks that the replay sends nothing: it answers a request that it does not know, and
-// that is all.
+// barrier checks that the replay sends nothing: it answers a request that it does not know, and that is all.
 func (c *client) barrier() {
 	c.t.Helper()
 	c.send(`{"jsonrpc":"2.0","id":"probe","method":"_probe"}`)

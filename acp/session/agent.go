@@ -8,41 +8,33 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// Agent is one running agent process as the host speaks to it, whatever
-// protocol version it has; [Negotiation] makes it. Every done function is called exactly once, on the
-// connection's reader goroutine and in the order of the wire; it must not
-// block. All methods may be called from any goroutine and return at once.
+// Agent is one running agent process as the host speaks to it, whatever protocol version it has; [Negotiation] makes
+// it. Every done function is called exactly once, on the connection's reader goroutine and in the order of the wire; it
+// must not block. All methods may be called from any goroutine and return at once.
 type Agent interface {
 	// NewSession starts a conversation.
 	NewSession(at Place, done func(Setup, error)) (cancel func())
 	// LoadSession opens a stored session; what was said in it comes as updates,
 	// of some agents after the answer. Needs Info.Loads.
 	LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
-	// ResumeSession opens a stored session without repeating it. Needs
-	// Info.Resumes.
+	// ResumeSession opens a stored session without repeating it. Needs Info.Resumes.
 	ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
-	// ListSessions gives all stored sessions, those that are archived or the
-	// others, or, beside an error, those that were read before it. Needs
-	// Info.Lists, and Info.Archives for those that are archived.
+	// ListSessions gives all stored sessions, those that are archived or the others, or, beside an error, those that
+	// were read before it. Needs Info.Lists, and Info.Archives for those that are archived.
 	ListSessions(archived bool, done func([]Stored, error)) (cancel func())
-	// ForkSession makes a session that goes on from where another one is or,
-	// where Info.ForksAfter and the agent's id of a message of its own is given,
-	// was when that had been said. Some agents tell what was said in it, before
-	// or after the answer. Needs Info.Forks.
+	// ForkSession makes a session that goes on from where another one is or, where Info.ForksAfter and the agent's id
+	// of a message of its own is given, was when that had been said. Some agents tell what was said in it, before or
+	// after the answer. Needs Info.Forks.
 	ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func())
-	// SetTitle gives a session a title of the user's; done gets it as the agent
-	// keeps it. Needs Info.Titles.
+	// SetTitle gives a session a title of the user's; done gets it as the agent keeps it. Needs Info.Titles.
 	SetTitle(sessionID, title string, done func(string, error)) (cancel func())
-	// Archive takes a session out of the list, and closes it, or brings it back.
-	// Needs Info.Archives.
+	// Archive takes a session out of the list, and closes it, or brings it back. Needs Info.Archives.
 	Archive(sessionID string, archived bool, done func(error)) (cancel func())
-	// Status asks whether the agent knows a stored session; one that it does not
-	// know is an error. Needs Info.Statuses.
+	// Status asks whether the agent knows a stored session; one that it does not know is an error. Needs Info.Statuses.
 	Status(sessionID string, done func(error)) (cancel func())
 	// AskLogin has the client told who is logged in. Needs Info.TellsLogin.
 	AskLogin()
-	// Providers gives the providers of models that can be configured. Needs
-	// Info.Providers, as the next two do.
+	// Providers gives the providers of models that can be configured. Needs Info.Providers, as the next two do.
 	Providers(done func([]Provider, error)) (cancel func())
 	// SetProvider says where a provider is reached; Headers are secrets.
 	SetProvider(p Provider, headers map[string]string, done func(error)) (cancel func())
@@ -54,15 +46,12 @@ type Agent interface {
 	Authenticate(methodID string, done func(error)) (cancel func())
 	// Logout logs out. Needs Info.LogsOut.
 	Logout(done func(error)) (cancel func())
-	// SetOption gives an option another value, one of its choices' or "true" and
-	// "false". The agent answers with all options where it has a list of them,
-	// else with nil.
+	// SetOption gives an option another value, one of its choices' or "true" and "false". The agent answers with all
+	// options where it has a list of them, else with nil.
 	SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func())
-	// Prompt runs one turn. One that the agent has never taken into the
-	// conversation ends with [ErrNotTaken].
+	// Prompt runs one turn. One that the agent has never taken into the conversation ends with [ErrNotTaken].
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
-	// Steer puts the user's words into the running turn. Err says why they were
-	// left. Needs Info.Steers.
+	// Steer puts the user's words into the running turn. Err says why they were left. Needs Info.Steers.
 	Steer(sessionID string, words []Content, done func(became Steering, err error))
 	// Cancel asks the agent to end the running turn.
 	Cancel(sessionID string)
@@ -82,8 +71,7 @@ type Info struct {
 	// And what it has of the protocol's unstable part.
 	Forks, ForksAfter, Titles, Archives, Statuses, TellsLogin, Providers bool
 
-	// Whether sessions take a system prompt of the user's, beside the agent's own
-	// or in its place.
+	// Whether sessions take a system prompt of the user's, beside the agent's own or in its place.
 	SystemPrompt, OwnSystemPrompt bool
 
 	// What a session may have: MCP servers of these kinds, and more folders.
@@ -100,9 +88,8 @@ type AuthMethod struct {
 	ID, Name, Description string
 	Type                  AuthType
 
-	// Of a terminal login: the program and its arguments; without a program the
-	// agent's own command, with the arguments after its own. Env is added to the
-	// agent's environment.
+	// Of a terminal login: the program and its arguments; without a program the agent's own command, with the arguments
+	// after its own. Env is added to the agent's environment.
 	Command string
 	Args    []string
 	Env     map[string]string
@@ -120,8 +107,7 @@ const (
 	AuthEnvVar   AuthType = "env_var"  // by variables in the agent's environment
 )
 
-// AuthVar is an environment variable with which an agent is logged in. Its
-// value is a secret.
+// AuthVar is an environment variable with which an agent is logged in. Its value is a secret.
 type AuthVar struct {
 	Name, Label string
 	Optional    bool
@@ -141,8 +127,7 @@ type Stored struct {
 	Directories                      []string
 }
 
-// Provider is a provider of models that an agent can be told the place of.
-// Type and URL are "" where it is not used.
+// Provider is a provider of models that an agent can be told the place of. Type and URL are "" where it is not used.
 type Provider struct {
 	ID        string
 	Types     []string // of interfaces that it may have
@@ -150,10 +135,8 @@ type Provider struct {
 	Type, URL string
 }
 
-// Client is what the agent may ask of its client. The methods are called on
-// the connection's reader goroutine, in the order of the wire, and must not
-// block; every reply function is to be called exactly once, from any
-// goroutine.
+// Client is what the agent may ask of its client. The methods are called on the connection's reader goroutine, in the
+// order of the wire, and must not block; every reply function is to be called exactly once, from any goroutine.
 type Client interface {
 	Update(sessionID string, u Update)
 	RequestPermission(r PermissionRequest)
@@ -193,11 +176,10 @@ type OwnWork struct {
 	Err        error
 }
 
-// PermissionRequest asks the user to choose one of Options before the agent
-// goes on. Call patches the tool call it is about, and may be the first to
-// name it; its ID is "" where the request is about none. Where there is a
-// Command, Call does no more than say to which call that belongs, which may be
-// one that is not known yet. The request is withdrawn when Context ends.
+// PermissionRequest asks the user to choose one of Options before the agent goes on. Call patches the tool call it is
+// about, and may be the first to name it; its ID is "" where the request is about none. Where there is a Command, Call
+// does no more than say to which call that belongs, which may be one that is not known yet. The request is withdrawn
+// when Context ends.
 type PermissionRequest struct {
 	Context   context.Context
 	SessionID string
@@ -224,8 +206,7 @@ func (o PermissionOption) Allows() bool {
 	return o.Kind != "reject_once" && o.Kind != "reject_always"
 }
 
-// ReadTextFile asks for the text of a file, from its 1-based Line on, at most
-// Limit lines of it.
+// ReadTextFile asks for the text of a file, from its 1-based Line on, at most Limit lines of it.
 type ReadTextFile struct {
 	Context         context.Context
 	SessionID, Path string
@@ -277,19 +258,16 @@ func (e TerminalExit) String() string {
 	return "ended"
 }
 
-// ErrNotTaken is why a prompt has ended that was cancelled before the agent had
-// taken it into the conversation.
+// ErrNotTaken is why a prompt has ended that was cancelled before the agent had taken it into the conversation.
 var ErrNotTaken = errors.New("the prompt was not taken")
 
-// AuthRequired reports whether err is the agent's word that the user must log
-// in first.
+// AuthRequired reports whether err is the agent's word that the user must log in first.
 func AuthRequired(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeAuthRequired
 }
 
-// NotFound reports whether err is the agent's word that there is no such
-// session.
+// NotFound reports whether err is the agent's word that there is no such session.
 func NotFound(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeResourceNotFound

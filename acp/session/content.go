@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Content is one block of a message or of a tool call's output
-// (specification: Content). The set is sealed; what is new in a later
-// protocol arrives as [UnknownContent] and is shown generically.
+// Content is one block of a message or of a tool call's output (specification: Content). The set is sealed; what is new
+// in a later protocol arrives as [UnknownContent] and is shown generically.
 type Content interface{ content() }
 
 // Text is plain or markdown text.

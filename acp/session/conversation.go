@@ -1,8 +1,6 @@
-// Package session is the one internal model of a conversation with an agent,
-// and the adapters that translate each protocol version into it. The model
-// has the shape of protocol version 2 (patches by id, three states a field);
-// version 1 is translated into it, never the other way round. It knows
-// nothing of Neovim.
+// Package session is the one internal model of a conversation with an agent, and the adapters that translate each
+// protocol version into it. The model has the shape of protocol version 2 (patches by id, three states a field);
+// version 1 is translated into it, never the other way round. It knows nothing of Neovim.
 package session
 
 import (
@@ -70,8 +68,7 @@ func (c *Conversation) ToolCall(id string) *ToolCall {
 	return nil
 }
 
-// TakeChanged returns the indexes of the entries that are new or changed
-// since the last call, in ascending order.
+// TakeChanged returns the indexes of the entries that are new or changed since the last call, in ascending order.
 func (c *Conversation) TakeChanged() []int {
 	if len(c.changed) == 0 {
 		return nil
@@ -85,8 +82,7 @@ func (c *Conversation) TakeChanged() []int {
 	return list
 }
 
-// TakeTouched returns the tool calls that are new or changed since the last
-// call; one may be named twice.
+// TakeTouched returns the tool calls that are new or changed since the last call; one may be named twice.
 func (c *Conversation) TakeTouched() []*ToolCall {
 	list := c.touched
 	c.touched = nil
@@ -231,8 +227,7 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	c.changed[at] = struct{}{}
 }
 
-// patchMessage replaces a message, or begins one, but for the prompt, which
-// stands as the user has written it.
+// patchMessage replaces a message, or begins one, but for the prompt, which stands as the user has written it.
 func (c *Conversation) patchMessage(u MessagePatch) {
 	key := messageKey(u.Role, u.MessageID)
 	at, known := c.messages[key]
@@ -324,8 +319,7 @@ func (e *echo) without(b Content) Content {
 	return Text{Text: e.prompt[:e.seen] + t.Text}
 }
 
-// call returns the tool call with this id, with the protocol's defaults where
-// it is new, as one of this turn's.
+// call returns the tool call with this id, with the protocol's defaults where it is new, as one of this turn's.
 func (c *Conversation) call(id string) *ToolCall {
 	c.echo = echo{}
 	at, known := c.calls[id]
@@ -447,8 +441,7 @@ func (c *Conversation) applyMode(id string) {
 	}
 }
 
-// applyOptions replaces the configuration options and keeps modes and models
-// that the agent offers beside them.
+// applyOptions replaces the configuration options and keeps modes and models that the agent offers beside them.
 func (c *Conversation) applyOptions(list []Option) {
 	merged := slices.Clone(list)
 	for _, old := range c.Options {
@@ -502,8 +495,7 @@ func (c *Conversation) applyUnknown(kind string) {
 	c.add(&Unknown{Type: kind, Count: 1})
 }
 
-// startSession forgets the ids of an earlier session, which another may use
-// for other things.
+// startSession forgets the ids of an earlier session, which another may use for other things.
 func (c *Conversation) startSession(options []Option) {
 	c.closeMessage()
 	for _, call := range c.Calls {

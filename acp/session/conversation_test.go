@@ -312,8 +312,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// Every field of a call: omitted stays, null is the default, a value replaces,
-// and an empty list clears.
+// Every field of a call: omitted stays, null is the default, a value replaces, and an empty list clears.
 func TestToolCallPatch(t *testing.T) {
 	full := ToolCallPatch{
 		ID: "c", Title: acp.Set("title"), Name: acp.Set("name"), Kind: acp.Set(KindRead), Status: acp.Set(StatusInProgress),

@@ -17,12 +17,10 @@ const (
 	RoleThought
 )
 
-// StopReason says why a turn ended (specification: Prompt Turn, Stop
-// Reasons); unknown values are kept.
+// StopReason says why a turn ended (specification: Prompt Turn, Stop Reasons); unknown values are kept.
 type StopReason string
 
-// Stop reasons of the specification, and our own for a turn that ended by an
-// error.
+// Stop reasons of the specification, and our own for a turn that ended by an error.
 const (
 	StopEndTurn         StopReason = "end_turn"
 	StopMaxTokens       StopReason = "max_tokens"

@@ -11,8 +11,7 @@ type silent struct{ Client }
 
 func (silent) Update(string, Update) {}
 
-// FuzzUpdate checks that no update of either version makes the adapters or the
-// model panic.
+// FuzzUpdate checks that no update of either version makes the adapters or the model panic.
 func FuzzUpdate(f *testing.F) {
 	for _, u := range []string{
 		call("tool_call", full),
@@ -56,8 +55,7 @@ type applying struct {
 
 func (a applying) Update(_ string, u Update) { a.c.Apply(u) }
 
-// FuzzDeal checks that no patch makes the splitter panic, and that a change gets
-// nothing but sections.
+// FuzzDeal checks that no patch makes the splitter panic, and that a change gets nothing but sections.
 func FuzzDeal(f *testing.F) {
 	f.Add("diff --git /p/a /p/a\nindex 1..2 100644\n--- /p/a\n+++ /p/a\n@@ -1 +1 @@\n-x\n+y\n")
 	f.Add("diff --git \"/p/\\303\\251\" /p/a\nsimilarity index 9%\nrename from \"/p/\\303\\251\"\nrename to /p/a\n")

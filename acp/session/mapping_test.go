@@ -14,9 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
-// This file is the table of the specification's proposal "v2 Tool Call
-// Updates", "Compatibility", from version 1 to version 2 and back. The model
-// has the shape of version 2, so a patch of the model is encoded in each.
+// This file is the table of the specification's proposal "v2 Tool Call Updates", "Compatibility", from version 1 to
+// version 2 and back. The model has the shape of version 2, so a patch of the model is encoded in each.
 
 // inV2 is a patch as an update of version 2.
 func inV2(p ToolCallPatch) v2.ToolCallUpdate {
@@ -67,9 +66,8 @@ func locationsInV2(list []Location) []v2.ToolCallLocation {
 	return locations
 }
 
-// inV1 is a patch as an update of version 1, and what cannot be said in it: a
-// scalar, a raw value or the metadata that is cleared. An adapter that loses
-// nothing refuses the patch, one that may lose something leaves that out.
+// inV1 is a patch as an update of version 1, and what cannot be said in it: a scalar, a raw value or the metadata that
+// is cleared. An adapter that loses nothing refuses the patch, one that may lose something leaves that out.
 func inV1(p ToolCallPatch) (update v1.ToolCallUpdate, lost []string) {
 	for name, null := range map[string]bool{
 		"title": p.Title.IsNull(), "name": p.Name.IsNull(), "kind": p.Kind.IsNull(), "status": p.Status.IsNull(),
@@ -301,8 +299,7 @@ func TestSameIntentSameModel(t *testing.T) {
 	}
 }
 
-// Terminals that the agent owns, as version 1 tells them in _meta, are those of
-// version 2, but for what a pipe lacks.
+// Terminals that the agent owns, as version 1 tells them in _meta, are those of version 2, but for what a pipe lacks.
 func TestSameTerminals(t *testing.T) {
 	plain := func(list []Update) (terminals []Update) {
 		for _, u := range list {
@@ -330,8 +327,7 @@ func TestSameTerminals(t *testing.T) {
 	}
 }
 
-// A permission carries the same patch in both, and may be the first to name a
-// call.
+// A permission carries the same patch in both, and may be the first to name a call.
 func TestSamePermission(t *testing.T) {
 	var first v1.RequestPermissionRequest
 	var second v2.RequestPermissionRequest

@@ -27,9 +27,8 @@ func parentOf(meta json.RawMessage) acp.Opt[string] {
 // maxDepth bounds [Conversation.Depth].
 const maxDepth = 8
 
-// Depth is how deep a call is nested in those of sub-agents: 0 for the agent's
-// own, for one whose parent is unknown, and for one that is its own ancestor;
-// at most 8. When it changes the call counts as changed.
+// Depth is how deep a call is nested in those of sub-agents: 0 for the agent's own, for one whose parent is unknown,
+// and for one that is its own ancestor; at most 8. When it changes the call counts as changed.
 func (c *Conversation) Depth(call *ToolCall) int {
 	depth := 0
 	for p := call.parent; p != nil && depth < maxDepth; p = p.parent {
@@ -74,8 +73,7 @@ func (c *Conversation) adopt(call *ToolCall, parent string) {
 	c.touchBelow(call.ID, maxDepth)
 }
 
-// touchBelow says that the calls below the one with this id stand at another
-// depth.
+// touchBelow says that the calls below the one with this id stand at another depth.
 func (c *Conversation) touchBelow(id string, levels int) {
 	if levels == 0 {
 		return

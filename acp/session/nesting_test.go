@@ -47,8 +47,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A call that comes to stand at another depth counts as changed; where it
-// stood before a restart it stays.
+// A call that comes to stand at another depth counts as changed; where it stood before a restart it stays.
 func TestDepthChanges(t *testing.T) {
 	c := applied(under("a", "p"), under("b", "a"))
 	for _, step := range []struct {

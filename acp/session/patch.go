@@ -36,9 +36,8 @@ func sections(patch string) []section {
 	return list
 }
 
-// header splits a section where its first hunk begins, with its paths as git
-// writes them, without a slash to begin with. Git knows no absolute paths, and
-// the library drops one piece of a path in some lines and none in others.
+// header splits a section where its first hunk begins, with its paths as git writes them, without a slash to begin
+// with. Git knows no absolute paths, and the library drops one piece of a path in some lines and none in others.
 func header(section string) (head, hunks string) {
 	end := len(section)
 	for _, first := range []string{"\n@@", "\nGIT binary patch"} {

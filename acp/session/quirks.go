@@ -5,17 +5,14 @@ import "strings"
 // Quirks are deviations of single agents that this client makes up for. They
 // are keyed by the name the agent gives itself, not by the user's name for it.
 type Quirks struct {
-	// EmptyForMissing answers a read of a file that does not exist with an
-	// empty text: gemini-cli reads a file before it creates it and takes any
-	// error as the end of the matter.
+	// EmptyForMissing answers a read of a file that does not exist with an empty text: gemini-cli reads a file before
+	// it creates it and takes any error as the end of the matter.
 	EmptyForMissing bool
-	// LateReplay takes a session as loaded only when all of its replay has
-	// come: gemini-cli answers session/load before it tells what was said, and
-	// that would end up in the next turn.
+	// LateReplay takes a session as loaded only when all of its replay has come: gemini-cli answers session/load before
+	// it tells what was said, and that would end up in the next turn.
 	LateReplay bool
-	// Markers reads what is told as words with a mark before them: gemini-cli
-	// says "[MODE_UPDATE] autoEdit" as the agent, and in a replay it repeats as
-	// the user's words what itself has told the model.
+	// Markers reads what is told as words with a mark before them: gemini-cli says "[MODE_UPDATE] autoEdit" as the
+	// agent, and in a replay it repeats as the user's words what itself has told the model.
 	Markers bool
 	// Instructions puts the client's own behind the agent's: claude-agent-acp
 	// takes them in _meta, for which the protocol has no place.

@@ -17,8 +17,7 @@ import (
 // This file gives random tool calls to the adapters and the model, and to a
 // second, simple model that was written from the specification's text.
 
-// act is something that happens: what an agent says of a call, or what the
-// user does.
+// act is something that happens: what an agent says of a call, or what the user does.
 type act struct {
 	verb    string // "update", "chunk", "ask", "answer", "cancel", "start" or "end"
 	id      string
@@ -35,8 +34,7 @@ func textItem(text string) map[string]any {
 	return map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": text}}
 }
 
-// randomActs is a story with turns, calls of few ids and everything between.
-// Without nulls version 1 can tell it too.
+// randomActs is a story with turns, calls of few ids and everything between. Without nulls version 1 can tell it too.
 func randomActs(r *rand.Rand, n int, nulls bool) []act {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	fields := func() map[string]any {
@@ -164,8 +162,7 @@ func askedPatch(t *testing.T, version int, call map[string]any) ToolCallPatch {
 	return permissionV2(&r).Call
 }
 
-// reference is the second model. A field of a call is not kept but looked up
-// in all that was ever said of it.
+// reference is the second model. A field of a call is not kept but looked up in all that was ever said of it.
 type reference struct {
 	nullClears bool // as in version 2
 	order      []string
@@ -418,8 +415,7 @@ func TestRandomCalls(t *testing.T) {
 	}
 }
 
-// The same story told in both versions, chunks as their sum in version 1, gives
-// the same model.
+// The same story told in both versions, chunks as their sum in version 1, gives the same model.
 func TestRandomCallsInBothVersions(t *testing.T) {
 	for seed := range uint64(50) {
 		acts := randomActs(rand.New(rand.NewPCG(seed, 3)), 60, false)

@@ -31,8 +31,7 @@ const (
 // ToolCallStatus is what the agent says of a call; unknown values are kept.
 type ToolCallStatus string
 
-// Statuses of the specification, and two of our own: waiting for the user's
-// permission, and refused by the user.
+// Statuses of the specification, and two of our own: waiting for the user's permission, and refused by the user.
 const (
 	StatusPending    ToolCallStatus = "pending"
 	StatusInProgress ToolCallStatus = "in_progress"
@@ -54,8 +53,7 @@ func (s ToolCallStatus) Finished() bool {
 	return false
 }
 
-// Location is a place in a file that a tool call is about. Line is 1-based; 0
-// means the agent named no line.
+// Location is a place in a file that a tool call is about. Line is 1-based; 0 means the agent named no line.
 type Location struct {
 	Path string
 	Line int
@@ -79,9 +77,8 @@ const (
 	OperationCopy   Operation = "copy"
 )
 
-// Diff is a change of one file; a diff of several files on the wire is as many
-// of these. Version 1 tells it by texts, which are the whole file or a
-// fragment of it; version 2 by a patch, or not at all.
+// Diff is a change of one file; a diff of several files on the wire is as many of these. Version 1 tells it by texts,
+// which are the whole file or a fragment of it; version 2 by a patch, or not at all.
 type Diff struct {
 	Operation Operation
 	Path      string
@@ -204,9 +201,8 @@ func (c *ToolCall) interrupted() bool {
 	return c.Kind == KindExecute && c.exit.Code == nil && c.exit.Signal == ""
 }
 
-// Shows is the content for the user: the agent's, unless the user's cancel ended
-// the call. Agents replace it by words to the model then: what was shown stays,
-// and what is more of it is shown.
+// Shows is the content for the user: the agent's, unless the user's cancel ended the call. Agents replace it by words
+// to the model then: what was shown stays, and what is more of it is shown.
 func (c *ToolCall) Shows() []ToolCallContent {
 	if !c.Status.Finished() || !c.interrupted() || len(c.had) == 0 {
 		if len(c.Content) == 0 {
@@ -239,8 +235,7 @@ func textOf(content []ToolCallContent) string {
 	return b.String()
 }
 
-// Elapsed is how long the call has worked or did work, without the time it
-// waited for the user's permission.
+// Elapsed is how long the call has worked or did work, without the time it waited for the user's permission.
 func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	end := now
 	if !c.ended.IsZero() {
@@ -274,8 +269,7 @@ func (c *ToolCall) Exit() TerminalExit {
 	return c.exit
 }
 
-// exitIn is the end of a command in a tool's output, under the names that agents
-// have for it.
+// exitIn is the end of a command in a tool's output, under the names that agents have for it.
 func exitIn(rawOutput json.RawMessage) TerminalExit {
 	type names struct {
 		Exit     acp.Opt[int64]  `json:"exit" wire:"lenient"`
@@ -301,8 +295,7 @@ func exitIn(rawOutput json.RawMessage) TerminalExit {
 	return TerminalExit{}
 }
 
-// apply patches the call, all but its parent; see [ToolCallPatch] for the three
-// states.
+// apply patches the call, all but its parent; see [ToolCallPatch] for the three states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")

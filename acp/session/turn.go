@@ -15,8 +15,7 @@ func (c *Conversation) startTurn(u TurnStart) {
 	}
 }
 
-// addPrompt shows the user's words, which the agent may repeat, or what it was
-// sent instead.
+// addPrompt shows the user's words, which the agent may repeat, or what it was sent instead.
 func (c *Conversation) addPrompt(prompt, sent []Content) {
 	m := NewPrompt(prompt)
 	m.Started, m.Ended = c.now(), c.now()
@@ -63,8 +62,7 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.add(stop)
 }
 
-// TakenUp says that all of this was before the session was taken up: what it
-// has cost may be told on, or anew.
+// TakenUp says that all of this was before the session was taken up: what it has cost may be told on, or anew.
 func (c *Conversation) TakenUp() {
 	c.pastCost = max(c.pastCost, c.cost().Amount)
 	c.Usage = nil

@@ -7,13 +7,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// Update is one change of a conversation, in the shape of protocol version 2:
-// a patch of something that has an id. The adapters translate each protocol
-// version into updates; [Conversation.Apply] is their only consumer.
+// Update is one change of a conversation, in the shape of protocol version 2: a patch of something that has an id. The
+// adapters translate each protocol version into updates; [Conversation.Apply] is their only consumer.
 type Update interface{ update() }
 
-// MessageChunk appends one block to the message with this id, and creates the
-// message when the id is new.
+// MessageChunk appends one block to the message with this id, and creates the message when the id is new.
 type MessageChunk struct {
 	MessageID string
 	Wire      string // the agent's own id of the message, where it gives one; see [Agent.ForkSession]
@@ -30,8 +28,7 @@ type MessagePatch struct {
 	Content   []Content
 }
 
-// Background is all that goes on beside a session's turns, which their end is
-// none of.
+// Background is all that goes on beside a session's turns, which their end is none of.
 type Background struct{ Calls, Terminals []string }
 
 // ToolCallPatch creates or changes a tool call: an omitted field stays, null
@@ -74,8 +71,7 @@ func clearOmitted[T any](o *acp.Opt[T]) {
 	}
 }
 
-// ToolCallChunk appends content to the tool call with this id, and creates the
-// call when the id is new.
+// ToolCallChunk appends content to the tool call with this id, and creates the call when the id is new.
 type ToolCallChunk struct {
 	ID      string
 	Content []ToolCallContent
@@ -84,8 +80,7 @@ type ToolCallChunk struct {
 // TerminalPatch creates or changes a terminal that the agent owns and this
 // client only shows: an omitted field stays, null clears, a value replaces.
 // Output is a snapshot of all its bytes. An Exit, even an empty one, says that
-// the command has ended. Whoever keeps the terminals takes it; a conversation
-// knows them by id only.
+// the command has ended. Whoever keeps the terminals takes it; a conversation knows them by id only.
 type TerminalPatch struct {
 	ID      string
 	Command acp.Opt[string]
@@ -99,18 +94,16 @@ type TerminalPatch struct {
 // TerminalSize is in cells.
 type TerminalSize struct{ Cols, Rows int }
 
-// TerminalChunk appends bytes to the output of a terminal that the agent owns,
-// and creates it when the id is new. A chunk may end within a character or an
-// escape sequence.
+// TerminalChunk appends bytes to the output of a terminal that the agent owns, and creates it when the id is new. A
+// chunk may end within a character or an escape sequence.
 type TerminalChunk struct {
 	ID    string
 	Data  []byte
 	Plain bool // it comes of a pipe: a line feed returns the cursor too
 }
 
-// PlanUpdate replaces the whole plan of this id, which is "" where an agent has
-// only one: by steps, or by Content, a Text or a ResourceLink. Without either
-// the plan is taken back.
+// PlanUpdate replaces the whole plan of this id, which is "" where an agent has only one: by steps, or by Content, a
+// Text or a ResourceLink. Without either the plan is taken back.
 type PlanUpdate struct {
 	ID      string
 	Entries []PlanEntry
@@ -163,8 +156,7 @@ type CompactionChunk struct {
 	Content Content
 }
 
-// UnknownUpdate is an update of a kind this client does not know, or one that is
-// malformed, for a reason.
+// UnknownUpdate is an update of a kind this client does not know, or one that is malformed, for a reason.
 type UnknownUpdate struct {
 	Type   string
 	Raw    json.RawMessage
@@ -175,13 +167,11 @@ type UnknownUpdate struct {
 // restart: ids begin anew, and Options replace all of them.
 type SessionStart struct{ Options []Option }
 
-// TurnStart says that the user's prompt is on its way to the agent. Sent is
-// what the agent gets where that is not what the user is to see of it: the
-// agent may repeat it.
+// TurnStart says that the user's prompt is on its way to the agent. Sent is what the agent gets where that is not what
+// the user is to see of it: the agent may repeat it.
 type TurnStart struct{ Prompt, Sent []Content }
 
-// NotTaken says that the agent has never had the prompt of the running turn: it
-// is no part of the conversation.
+// NotTaken says that the agent has never had the prompt of the running turn: it is no part of the conversation.
 type NotTaken struct{}
 
 // Steered says that the agent has taken the user's words into the running turn.
@@ -207,8 +197,7 @@ type Waiting struct {
 // finished show as cancelled at once; what the agent says later still counts.
 type Cancelling struct{}
 
-// AgentGone says that the agent is not there any more: nothing that it was at
-// goes on.
+// AgentGone says that the agent is not there any more: nothing that it was at goes on.
 type AgentGone struct{}
 
 // Remark is a sentence of this client's own in the transcript.

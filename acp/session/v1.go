@@ -10,9 +10,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// V1 speaks version 1 of the protocol: it is an [Agent] for the host and the
-// [acp.Handler] of the connection. What arrives is translated on the reader
-// goroutine.
+// V1 speaks version 1 of the protocol: it is an [Agent] for the host and the [acp.Handler] of the connection. What
+// arrives is translated on the reader goroutine.
 type V1 struct {
 	drafts
 	version   string // of this program

@@ -18,8 +18,7 @@ func announced(c *v1.ToolCall) *v1.ToolCallUpdate {
 	}
 }
 
-// patched is tool_call_update as a patch. In version 1 null leaves a field as
-// it is; only an empty list clears one.
+// patched is tool_call_update as a patch. In version 1 null leaves a field as it is; only an empty list clears one.
 func patched(c *v1.ToolCallUpdate) ToolCallPatch {
 	return ToolCallPatch{
 		ID:        string(c.ToolCallID),

@@ -8,15 +8,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file is about the terminals that agents of version 1 own, and tell of in
-// the `_meta` of tool calls.
+// This file is about the terminals that agents of version 1 own, and tell of in the `_meta` of tool calls.
 
 // shells are the terminals of a session's running commands, by tool call.
 type shells map[v1.ToolCallID]v1.TerminalID
 
-// upsert translates tool_call and tool_call_update: what is told of terminals,
-// in the order in which it happened, and the call after it, so that a call
-// which has ended shows all of its output.
+// upsert translates tool_call and tool_call_update: what is told of terminals, in the order in which it happened, and
+// the call after it, so that a call which has ended shows all of its output.
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	root := a.rootOf(id)
 	patch, terminals := patched(c), a.terminals(root, c)
@@ -129,8 +127,7 @@ func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
 	return exit
 }
 
-// metaPatch is a `_meta` without what is told of terminals, which whoever
-// keeps those has.
+// metaPatch is a `_meta` without what is told of terminals, which whoever keeps those has.
 func metaPatch(raw json.RawMessage) acp.Opt[map[string]json.RawMessage] {
 	var meta map[string]json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &meta) != nil {

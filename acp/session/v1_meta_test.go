@@ -10,8 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
-// handled are the updates that a client is told of when these came, in one
-// session.
+// handled are the updates that a client is told of when these came, in one session.
 func handled(t *testing.T, handler func(Client) acp.Handler, updates ...string) []Update {
 	t.Helper()
 	r := &recorder{events: make(chan any, 8*len(updates))}

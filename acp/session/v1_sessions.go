@@ -129,9 +129,8 @@ func justDone(done func(error)) func(json.RawMessage, error) {
 	return func(_ json.RawMessage, err error) { done(err) }
 }
 
-// terminalAuthKey is where a login in a terminal was offered before the
-// specification had it, in the _meta of the client's capabilities and of an
-// authentication method.
+// terminalAuthKey is where a login in a terminal was offered before the specification had it, in the _meta of the
+// client's capabilities and of an authentication method.
 const terminalAuthKey = "terminal-auth"
 
 func authMethod(m v1.AuthMethod) AuthMethod {

@@ -10,9 +10,8 @@ import (
 
 // This file translates what the agent of version 1 tells: the updates of its sessions.
 
-// run is the message that an agent is in the middle of: chunks of one kind, id
-// and sub-agent, as long as nothing has come that stands after them. Without an
-// id it also ends with what tells that something else has happened meanwhile,
+// run is the message that an agent is in the middle of: chunks of one kind, id and sub-agent, as long as nothing has
+// come that stands after them. Without an id it also ends with what tells that something else has happened meanwhile,
 // but not in the middle of a sentence.
 type run struct {
 	role        Role
@@ -35,8 +34,7 @@ func (a *V1) run(id v1.SessionID) *run {
 	return r
 }
 
-// HandleNotification implements [acp.Handler]. Notifications of unknown
-// methods are extensions that may be ignored.
+// HandleNotification implements [acp.Handler]. Notifications of unknown methods are extensions that may be ignored.
 func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	switch method {
 	case v1.MethodSessionUpdate:
@@ -84,9 +82,8 @@ func (a *V1) rootOf(id v1.SessionID) v1.SessionID {
 	return v1.SessionID(a.subagents.rootOf(string(id)))
 }
 
-// updatesBelow translates one update of a sub-agent's session. What it is told
-// its call shows, and its plan and options are nothing that the user waits for
-// or sets.
+// updatesBelow translates one update of a sub-agent's session. What it is told its call shows, and its plan and options
+// are nothing that the user waits for or sets.
 func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
 	root, call := a.rootOf(id), subagentCall(string(id))
 	switch u := u.(type) {
@@ -104,8 +101,7 @@ func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
 	return nil
 }
 
-// headOf is the session of a malformed update and what kind of update it is, as
-// far as that can be read.
+// headOf is the session of a malformed update and what kind of update it is, as far as that can be read.
 func headOf(params json.RawMessage) (sessionID, kind string) {
 	var head struct {
 		SessionID string `json:"sessionId"`
@@ -194,10 +190,9 @@ func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 	return []Update{a.chunk(id, role, c, parentOf(c.Meta).Or(""))}
 }
 
-// chunk gives a chunk the id of the message it belongs to. An agent's own id
-// ends a run when it changes, but does not join what something else has come
-// between: the transcript shows things in the order they came. A sub-agent
-// speaks by the call that began it, of.
+// chunk gives a chunk the id of the message it belongs to. An agent's own id ends a run when it changes, but does not
+// join what something else has come between: the transcript shows things in the order they came. A sub-agent speaks by
+// the call that began it, of.
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -242,9 +237,8 @@ func (a *V1) interrupt(id v1.SessionID) {
 // calls are a session's tool calls as the agent last said they stand.
 type calls map[v1.ToolCallID]ToolCallStatus
 
-// called has what is said of a tool call end the run, if it does: a new call
-// stands after it, but for one of a sub-agent, which stands below the call that
-// started that one. What was late of one that has ended is no event.
+// called has what is said of a tool call end the run, if it does: a new call stands after it, but for one of a
+// sub-agent, which stands below the call that started that one. What was late of one that has ended is no event.
 func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
 	a.mu.Lock()
 	if a.calls[id] == nil {

@@ -10,9 +10,8 @@ import (
 
 // Canceller is an [Agent] that may let single calls be cancelled.
 type Canceller interface {
-	// CancelCall asks the agent to stop a tool call, or what runs in its
-	// terminals, and reports whether the agent allows that now. Then done is
-	// called once, when the agent has agreed, or with why not.
+	// CancelCall asks the agent to stop a tool call, or what runs in its terminals, and reports whether the agent
+	// allows that now. Then done is called once, when the agent has agreed, or with why not.
 	CancelCall(callID string, terminalIDs []string, done func(error)) bool
 	// MayCancel reports whether the agent allows that now of anything in a session.
 	MayCancel(sessionID string) bool

@@ -10,8 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
-// This file converts the types of version 2 into the model's, which has their
-// shape.
+// This file converts the types of version 2 into the model's, which has their shape.
 
 // updates translates one update of the wire, of the user's session or of a sub-agent's.
 func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
@@ -286,8 +285,7 @@ func diffsV2(w *v2.Diff) []Diff {
 	return diffs
 }
 
-// pathsIn are the paths of an operation that this client does not know, where
-// it names them as the others do.
+// pathsIn are the paths of an operation that this client does not know, where it names them as the others do.
 func pathsIn(operation json.RawMessage) (path, oldPath string) {
 	var o struct {
 		Path    string `json:"path" wire:"lenient"`

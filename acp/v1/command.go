@@ -6,8 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// AvailableCommandsUpdate has all commands that the user can give by a slash.
-// See "Slash Commands".
+// AvailableCommandsUpdate has all commands that the user can give by a slash. See "Slash Commands".
 type AvailableCommandsUpdate struct {
 	AvailableCommands acp.List[AvailableCommand] `json:"availableCommands" wire:"required,lenient,skip"`
 	Meta              json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
@@ -19,8 +18,7 @@ func (u AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "available_commands_update", body(u))
 }
 
-// AvailableCommand is a command of the agent; Name is without the slash.
-// See "Slash Commands", "Advertising commands".
+// AvailableCommand is a command of the agent; Name is without the slash. See "Slash Commands", "Advertising commands".
 type AvailableCommand struct {
 	Name        string                 `json:"name" wire:"required"`
 	Description string                 `json:"description" wire:"required"`

@@ -45,8 +45,7 @@ func (o SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return encodeInline(common(o), o.Kind)
 }
 
-// SessionConfigKind is how an option is chosen: [*SessionConfigSelect], [*SessionConfigBoolean]
-// or [*Unknown].
+// SessionConfigKind is how an option is chosen: [*SessionConfigSelect], [*SessionConfigBoolean] or [*Unknown].
 type SessionConfigKind interface{ sessionConfigKind() }
 
 func (*SessionConfigSelect) sessionConfigKind()  {}
@@ -83,8 +82,7 @@ func (k SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "boolean", body(k))
 }
 
-// SessionConfigSelectOptions is the values of a select: a plain list, or groups if Groups is
-// not nil.
+// SessionConfigSelectOptions is the values of a select: a plain list, or groups if Groups is not nil.
 type SessionConfigSelectOptions struct {
 	Ungrouped []SessionConfigSelectOption
 	Groups    []SessionConfigSelectGroup

@@ -73,8 +73,7 @@ func (c AudioContent) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "audio", body(c))
 }
 
-// ResourceLink points to something that the agent can read by itself; Size is in bytes.
-// See "Content", "Resource Link".
+// ResourceLink points to something that the agent can read by itself; Size is in bytes. See "Content", "Resource Link".
 type ResourceLink struct {
 	URI         string          `json:"uri" wire:"required"`
 	Name        string          `json:"name" wire:"required"`

@@ -218,8 +218,7 @@ func TestFormKeepsItsOrder(t *testing.T) {
 	}
 }
 
-// TestUnknownInlineIsKept checks that an object with an unknown kind encodes as it came, each
-// property once.
+// TestUnknownInlineIsKept checks that an object with an unknown kind encodes as it came, each property once.
 func TestUnknownInlineIsKept(t *testing.T) {
 	for value, raw := range map[any]string{
 		new(SessionConfigOption):      `{"id":"heat","name":"Heat","type":"slider","currentValue":1}`,

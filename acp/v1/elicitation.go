@@ -35,8 +35,7 @@ func (r CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return encodeInline(common(r), r.Mode)
 }
 
-// ElicitationMode is how the user is asked: [*ElicitationFormMode], [*ElicitationURLMode] or
-// [*Unknown].
+// ElicitationMode is how the user is asked: [*ElicitationFormMode], [*ElicitationURLMode] or [*Unknown].
 type ElicitationMode interface{ elicitationMode() }
 
 func (*ElicitationFormMode) elicitationMode() {}
@@ -66,8 +65,7 @@ func (m ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("mode", "url", body(m))
 }
 
-// ElicitationSchema describes a form: an object whose properties are its fields.
-// See "Elicitation".
+// ElicitationSchema describes a form: an object whose properties are its fields. See "Elicitation".
 type ElicitationSchema struct {
 	Type        string                `json:"type,omitzero" wire:"lenient"` // "object"
 	Title       string                `json:"title,omitzero" wire:"lenient"`
@@ -140,9 +138,8 @@ func (p *ElicitationProperties) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ElicitationPropertySchema describes a field of a form: [*StringPropertySchema],
-// [*NumberPropertySchema], [*IntegerPropertySchema], [*BooleanPropertySchema],
-// [*MultiSelectPropertySchema] or [*Unknown].
+// ElicitationPropertySchema describes a field of a form: [*StringPropertySchema], [*NumberPropertySchema],
+// [*IntegerPropertySchema], [*BooleanPropertySchema], [*MultiSelectPropertySchema] or [*Unknown].
 type ElicitationPropertySchema interface{ elicitationPropertySchema() }
 
 func (*StringPropertySchema) elicitationPropertySchema()      {}
@@ -163,8 +160,7 @@ const (
 	FormatDateTime StringFormat = "date-time"
 )
 
-// StringPropertySchema is a field of text, or a choice of one if Enum or OneOf is given.
-// Lengths are in characters.
+// StringPropertySchema is a field of text, or a choice of one if Enum or OneOf is given. Lengths are in characters.
 type StringPropertySchema struct {
 	Title       string          `json:"title,omitzero" wire:"lenient"`
 	Description string          `json:"description,omitzero" wire:"lenient"`
@@ -255,8 +251,7 @@ func (p MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "array", body(p))
 }
 
-// MultiSelectItems is what can be chosen: [*StringMultiSelectItems], [*TitledMultiSelectItems]
-// or [*Unknown].
+// MultiSelectItems is what can be chosen: [*StringMultiSelectItems], [*TitledMultiSelectItems] or [*Unknown].
 type MultiSelectItems interface{ multiSelectItems() }
 
 func (*StringMultiSelectItems) multiSelectItems() {}
@@ -317,8 +312,7 @@ type CreateElicitationResponse struct {
 	Meta    json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// CompleteElicitationNotification says that the user has done what a page asked for.
-// See "Elicitation".
+// CompleteElicitationNotification says that the user has done what a page asked for. See "Elicitation".
 type CompleteElicitationNotification struct {
 	ElicitationID ElicitationID   `json:"elicitationId" wire:"required"`
 	Meta          json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

@@ -12,9 +12,8 @@ const (
 	MethodFSWriteTextFile = "fs/write_text_file"
 )
 
-// ReadTextFileRequest asks for the text of a file, unsaved changes included: from Line on,
-// counted from 1, and at most Limit lines. Path is absolute. See "File System",
-// "Reading Files".
+// ReadTextFileRequest asks for the text of a file, unsaved changes included: from Line on, counted from 1, and at most
+// Limit lines. Path is absolute. See "File System", "Reading Files".
 type ReadTextFileRequest struct {
 	SessionID SessionID       `json:"sessionId" wire:"required"`
 	Path      string          `json:"path" wire:"required"`

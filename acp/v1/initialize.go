@@ -9,8 +9,7 @@ import (
 // MethodInitialize is sent by the client before anything else.
 const MethodInitialize = "initialize"
 
-// InitializeRequest opens a connection: the version the client wants and what it can do.
-// See "Initialization".
+// InitializeRequest opens a connection: the version the client wants and what it can do. See "Initialization".
 type InitializeRequest struct {
 	ProtocolVersion    ProtocolVersion    `json:"protocolVersion" wire:"required"`
 	ClientCapabilities ClientCapabilities `json:"clientCapabilities" wire:"lenient"`
@@ -24,14 +23,12 @@ type InitializeResponse struct {
 	AgentCapabilities AgentCapabilities `json:"agentCapabilities" wire:"lenient"`
 	AuthMethods       []AuthMethod      `json:"authMethods,omitzero" wire:"lenient,skip"`
 	AgentInfo         *Implementation   `json:"agentInfo,omitzero" wire:"lenient"`
-	// SessionCapabilities is where some agents put what belongs into AgentCapabilities. It is
-	// not in the schema.
+	// SessionCapabilities is where some agents put what belongs into AgentCapabilities. It is not in the schema.
 	SessionCapabilities *SessionCapabilities `json:"sessionCapabilities,omitzero" wire:"lenient"`
 	Meta                json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// Implementation names a client or an agent and its version. See "Initialization",
-// "Implementation Information".
+// Implementation names a client or an agent and its version. See "Initialization", "Implementation Information".
 type Implementation struct {
 	Name    string          `json:"name" wire:"required"`
 	Title   string          `json:"title,omitzero" wire:"lenient"`
@@ -39,8 +36,7 @@ type Implementation struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ClientCapabilities is what the agent may ask of the client. See "Initialization",
-// "Client Capabilities".
+// ClientCapabilities is what the agent may ask of the client. See "Initialization", "Client Capabilities".
 type ClientCapabilities struct {
 	FS          FileSystemCapabilities     `json:"fs" wire:"lenient"`
 	Terminal    bool                       `json:"terminal" wire:"lenient"`
@@ -75,23 +71,20 @@ type SessionConfigOptionsCapabilities struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AuthCapabilities reports whether the client can run a login in a terminal.
-// See "Authentication".
+// AuthCapabilities reports whether the client can run a login in a terminal. See "Authentication".
 type AuthCapabilities struct {
 	Terminal bool            `json:"terminal" wire:"lenient"`
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ElicitationCapabilities says which ways of asking the user the client has.
-// See "Elicitation".
+// ElicitationCapabilities says which ways of asking the user the client has. See "Elicitation".
 type ElicitationCapabilities struct {
 	Form *Supported      `json:"form,omitzero" wire:"lenient"`
 	URL  *Supported      `json:"url,omitzero" wire:"lenient"`
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AgentCapabilities is what the client may ask of the agent. See "Initialization",
-// "Agent Capabilities".
+// AgentCapabilities is what the client may ask of the agent. See "Initialization", "Agent Capabilities".
 type AgentCapabilities struct {
 	LoadSession         bool                  `json:"loadSession" wire:"lenient"`
 	PromptCapabilities  PromptCapabilities    `json:"promptCapabilities" wire:"lenient"`
@@ -111,16 +104,14 @@ type PromptCapabilities struct {
 	Meta            json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MCPCapabilities says how the agent can reach MCP servers beside stdio.
-// See "Initialization", "MCP capabilities".
+// MCPCapabilities says how the agent can reach MCP servers beside stdio. See "Initialization", "MCP capabilities".
 type MCPCapabilities struct {
 	HTTP bool            `json:"http" wire:"lenient"`
 	SSE  bool            `json:"sse" wire:"lenient"`
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SessionCapabilities says which optional session methods the agent has.
-// See "Initialization", "Session Capabilities".
+// SessionCapabilities says which optional session methods the agent has. See "Initialization", "Session Capabilities".
 type SessionCapabilities struct {
 	List                  *Supported `json:"list,omitzero" wire:"lenient"`
 	Delete                *Supported `json:"delete,omitzero" wire:"lenient"`

@@ -31,8 +31,7 @@ func (r RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 // PermissionOptionID names an option of one request.
 type PermissionOptionID string
 
-// PermissionOption is an answer the user can give, in the agent's words.
-// See "Tool Calls", "Permission Options".
+// PermissionOption is an answer the user can give, in the agent's words. See "Tool Calls", "Permission Options".
 type PermissionOption struct {
 	OptionID PermissionOptionID   `json:"optionId" wire:"required"`
 	Name     string               `json:"name" wire:"required"`

@@ -12,13 +12,11 @@ const (
 	MethodSessionCancel = "session/cancel"   // a notification
 	MethodCancelRequest = "$/cancel_request" // a notification
 
-	// MethodSessionSteering is an extension, for agents whose answer to initialize has
-	// _meta.steering.supported.
+	// MethodSessionSteering is an extension, for agents whose answer to initialize has _meta.steering.supported.
 	MethodSessionSteering = "_session/steering"
 )
 
-// PromptRequest starts a turn; it is answered when the turn has ended. See "Prompt Turn",
-// "User Message".
+// PromptRequest starts a turn; it is answered when the turn has ended. See "Prompt Turn", "User Message".
 type PromptRequest struct {
 	SessionID SessionID              `json:"sessionId" wire:"required"`
 	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
@@ -72,8 +70,7 @@ const (
 	StopCancelled       StopReason = "cancelled"
 )
 
-// Usage is the tokens a session has used, as some agents give them with the end of a turn. Not
-// in the stable schema.
+// Usage is the tokens a session has used, as some agents give them with the end of a turn. Not in the stable schema.
 type Usage struct {
 	TotalTokens       uint64          `json:"totalTokens" wire:"required"`
 	InputTokens       uint64          `json:"inputTokens" wire:"required"`
@@ -84,15 +81,13 @@ type Usage struct {
 	Meta              json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// CancelNotification stops the running turn, which then ends with [StopCancelled].
-// See "Prompt Turn", "Cancellation".
+// CancelNotification stops the running turn, which then ends with [StopCancelled]. See "Prompt Turn", "Cancellation".
 type CancelNotification struct {
 	SessionID SessionID       `json:"sessionId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// CancelRequestNotification withdraws one request, whose id is a number, a string or null.
-// See "Cancellation".
+// CancelRequestNotification withdraws one request, whose id is a number, a string or null. See "Cancellation".
 type CancelRequestNotification struct {
 	RequestID json.RawMessage `json:"requestId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

@@ -19,8 +19,7 @@ const (
 	MethodSessionSetModel = "session/set_model" // not in the schema
 )
 
-// NewSessionRequest starts a session in the folder CWD, an absolute path.
-// See "Session Setup", "Creating a Session".
+// NewSessionRequest starts a session in the folder CWD, an absolute path. See "Session Setup", "Creating a Session".
 type NewSessionRequest struct {
 	CWD                   string              `json:"cwd" wire:"required"`
 	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
@@ -71,8 +70,7 @@ type ResumeSessionRequest struct {
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ResumeSessionResponse says that the session is open. See "Session Setup",
-// "Resuming Sessions".
+// ResumeSessionResponse says that the session is open. See "Session Setup", "Resuming Sessions".
 type ResumeSessionResponse struct {
 	SessionChoices
 }
@@ -97,8 +95,7 @@ type ListSessionsRequest struct {
 	Meta     json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ListSessionsResponse is one page of stored sessions; NextCursor is empty on the last one.
-// See "Session List".
+// ListSessionsResponse is one page of stored sessions; NextCursor is empty on the last one. See "Session List".
 type ListSessionsResponse struct {
 	Sessions   acp.List[SessionInfo] `json:"sessions" wire:"required,lenient,skip"`
 	NextCursor string                `json:"nextCursor,omitzero" wire:"lenient"`
@@ -127,8 +124,7 @@ type CloseSessionResponse struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// DeleteSessionRequest removes a stored session. Needs the agent's capability.
-// See "Session Delete".
+// DeleteSessionRequest removes a stored session. Needs the agent's capability. See "Session Delete".
 type DeleteSessionRequest struct {
 	SessionID SessionID       `json:"sessionId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
@@ -157,8 +153,7 @@ type SessionMode struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SetSessionModeRequest changes the current mode. See "Session Modes",
-// "Setting the current mode".
+// SetSessionModeRequest changes the current mode. See "Session Modes", "Setting the current mode".
 type SetSessionModeRequest struct {
 	SessionID SessionID       `json:"sessionId" wire:"required"`
 	ModeID    SessionModeID   `json:"modeId" wire:"required"`
@@ -189,8 +184,7 @@ type ModelInfo struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SetSessionModelRequest changes the current model of an agent that gave a
-// [SessionModelState]. Not in the schema.
+// SetSessionModelRequest changes the current model of an agent that gave a [SessionModelState]. Not in the schema.
 type SetSessionModelRequest struct {
 	SessionID SessionID       `json:"sessionId" wire:"required"`
 	ModelID   ModelID         `json:"modelId" wire:"required"`

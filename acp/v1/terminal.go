@@ -60,8 +60,7 @@ type TerminalExitStatus struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// WaitForTerminalExitRequest is answered when the command has ended. See "Terminals",
-// "Waiting for Exit".
+// WaitForTerminalExitRequest is answered when the command has ended. See "Terminals", "Waiting for Exit".
 type WaitForTerminalExitRequest struct {
 	SessionID  SessionID       `json:"sessionId" wire:"required"`
 	TerminalID TerminalID      `json:"terminalId" wire:"required"`
@@ -75,8 +74,7 @@ type WaitForTerminalExitResponse struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// KillTerminalRequest ends the command and keeps the terminal. See "Terminals",
-// "Killing Commands".
+// KillTerminalRequest ends the command and keeps the terminal. See "Terminals", "Killing Commands".
 type KillTerminalRequest struct {
 	SessionID  SessionID       `json:"sessionId" wire:"required"`
 	TerminalID TerminalID      `json:"terminalId" wire:"required"`
@@ -88,8 +86,7 @@ type KillTerminalResponse struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ReleaseTerminalRequest ends the command and forgets the terminal. See "Terminals",
-// "Releasing Terminals".
+// ReleaseTerminalRequest ends the command and forgets the terminal. See "Terminals", "Releasing Terminals".
 type ReleaseTerminalRequest struct {
 	SessionID  SessionID       `json:"sessionId" wire:"required"`
 	TerminalID TerminalID      `json:"terminalId" wire:"required"`

@@ -9,8 +9,7 @@ import (
 // ToolCallID names a tool call in its session.
 type ToolCallID string
 
-// ToolKind is what a tool does, for icons and for the way it is shown.
-// See "Tool Calls", "Creating".
+// ToolKind is what a tool does, for icons and for the way it is shown. See "Tool Calls", "Creating".
 type ToolKind string
 
 // The kinds of the schema. A call without a kind is [ToolOther].
@@ -108,9 +107,8 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "content", body(c))
 }
 
-// Diff is a change of a file, as texts before and after; agents give the whole file or a part
-// of it. OldText is not set for a new file. Deleted is a proposal, not in the schema yet.
-// See "Tool Calls", "Diffs".
+// Diff is a change of a file, as texts before and after; agents give the whole file or a part of it. OldText is not set
+// for a new file. Deleted is a proposal, not in the schema yet. See "Tool Calls", "Diffs".
 type Diff struct {
 	Path    string          `json:"path" wire:"required"`
 	OldText acp.Opt[string] `json:"oldText,omitzero" wire:"lenient"`
@@ -125,8 +123,7 @@ func (d Diff) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "diff", body(d))
 }
 
-// Terminal shows a terminal that the agent made by [MethodTerminalCreate].
-// See "Tool Calls", "Terminals".
+// Terminal shows a terminal that the agent made by [MethodTerminalCreate]. See "Tool Calls", "Terminals".
 type Terminal struct {
 	TerminalID TerminalID      `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

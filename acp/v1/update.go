@@ -19,10 +19,9 @@ type SessionNotification struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SessionUpdate is what happened: [*UserMessageChunk], [*AgentMessageChunk],
-// [*AgentThoughtChunk], [*ToolCall], [*ToolCallUpdate], [*Plan], [*AvailableCommandsUpdate],
-// [*CurrentModeUpdate], [*ConfigOptionUpdate], [*SessionInfoUpdate], [*UsageUpdate], [*Notice],
-// [*CompactionUpdate], [*CompactionSummaryChunk] or [*Unknown].
+// SessionUpdate is what happened: [*UserMessageChunk], [*AgentMessageChunk], [*AgentThoughtChunk], [*ToolCall],
+// [*ToolCallUpdate], [*Plan], [*AvailableCommandsUpdate], [*CurrentModeUpdate], [*ConfigOptionUpdate],
+// [*SessionInfoUpdate], [*UsageUpdate], [*Notice], [*CompactionUpdate], [*CompactionSummaryChunk] or [*Unknown].
 type SessionUpdate interface{ sessionUpdate() }
 
 func (*UserMessageChunk) sessionUpdate()        {}
@@ -104,8 +103,7 @@ func (u CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "current_mode_update", body(u))
 }
 
-// ConfigOptionUpdate has all options after a change. See "Session Config Options",
-// "From the Agent".
+// ConfigOptionUpdate has all options after a change. See "Session Config Options", "From the Agent".
 type ConfigOptionUpdate struct {
 	ConfigOptions acp.List[SessionConfigOption] `json:"configOptions" wire:"required,lenient,skip"`
 	Meta          json.RawMessage               `json:"_meta,omitzero" wire:"lenient,object"`
@@ -163,8 +161,7 @@ const (
 	NoticeError   NoticeSeverity = "error"
 )
 
-// Notice tells the user something that is no part of the conversation. Needs the client's
-// capability.
+// Notice tells the user something that is no part of the conversation. Needs the client's capability.
 type Notice struct {
 	Severity    NoticeSeverity  `json:"severity" wire:"required"`
 	Title       string          `json:"title" wire:"required"`

@@ -25,14 +25,12 @@ type ProtocolVersion uint16
 // SessionID names a session of one agent. See "Session Setup", "Session ID".
 type SessionID string
 
-// Supported stands where a capability is an object without properties: present means yes, nil
-// means no.
+// Supported stands where a capability is an object without properties: present means yes, nil means no.
 type Supported struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// Unknown is a variant that no union of this version knows, as a newer agent may send it. It
-// is kept as it came.
+// Unknown is a variant that no union of this version knows, as a newer agent may send it. It is kept as it came.
 type Unknown struct {
 	// Type is the value of the union's discriminator, "" if the object has none.
 	Type string

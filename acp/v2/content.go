@@ -70,8 +70,7 @@ func (c AudioContent) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "audio", body(c))
 }
 
-// ResourceLink points to something that the agent can read by itself; Size is in bytes.
-// See "Content", "Resource Link".
+// ResourceLink points to something that the agent can read by itself; Size is in bytes. See "Content", "Resource Link".
 type ResourceLink struct {
 	URI         string          `json:"uri" wire:"required"`
 	Name        string          `json:"name" wire:"required"`
@@ -90,8 +89,7 @@ func (c ResourceLink) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "resource_link", body(c))
 }
 
-// Icon is an image for a resource; Src is an https or data URI. Each of Sizes is like "48x48", or
-// "any". See "Content".
+// Icon is an image for a resource; Src is an https or data URI. Each of Sizes is like "48x48", or "any". See "Content".
 type Icon struct {
 	Src      string          `json:"src" wire:"required"`
 	MIMEType string          `json:"mimeType,omitzero" wire:"lenient"`

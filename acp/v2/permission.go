@@ -9,9 +9,8 @@ import (
 // MethodSessionRequestPermission is sent by the agent before it does what the user may refuse.
 const MethodSessionRequestPermission = "session/request_permission"
 
-// RequestPermissionRequest asks the user to choose an option. Title and Description are of the
-// question, not of what it is about; that is the Subject, or nil. See "Tool Calls", "Requesting
-// Permission".
+// RequestPermissionRequest asks the user to choose an option. Title and Description are of the question, not of what it
+// is about; that is the Subject, or nil. See "Tool Calls", "Requesting Permission".
 type RequestPermissionRequest struct {
 	SessionID   SessionID                  `json:"sessionId" wire:"required"`
 	Title       string                     `json:"title" wire:"required"`
@@ -43,8 +42,7 @@ type ToolCallPermissionSubject struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the subject with its type, and the tool call without the kind of update
-// that it is elsewhere.
+// MarshalJSON encodes the subject with its type, and the tool call without the kind of update that it is elsewhere.
 func (s ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 	type subject ToolCallPermissionSubject
 	type call ToolCallUpdate
@@ -73,8 +71,7 @@ func (s CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 // PermissionOptionID names an option of one request.
 type PermissionOptionID string
 
-// PermissionOption is an answer the user can give, in the agent's words.
-// See "Tool Calls", "Permission Options".
+// PermissionOption is an answer the user can give, in the agent's words. See "Tool Calls", "Permission Options".
 type PermissionOption struct {
 	OptionID PermissionOptionID   `json:"optionId" wire:"required"`
 	Name     string               `json:"name" wire:"required"`
@@ -82,8 +79,7 @@ type PermissionOption struct {
 	Meta     json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// PermissionOptionKind is what an option means, for icons, keys and rules. An agent may use
-// others.
+// PermissionOptionKind is what an option means, for icons, keys and rules. An agent may use others.
 type PermissionOptionKind string
 
 // The kinds of the schema.

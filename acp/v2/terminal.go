@@ -6,8 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// TerminalID names a terminal of the agent in its session. It has nothing to do with the ids of
-// tool calls.
+// TerminalID names a terminal of the agent in its session. It has nothing to do with the ids of tool calls.
 type TerminalID string
 
 // TerminalUpdate creates or changes a terminal that the agent owns and the client only shows. See

@@ -68,8 +68,7 @@ type ToolCallCapabilities struct {
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ToolCallContentChunk appends one piece to the content of a tool call. See "Tool Calls",
-// "Streaming Content".
+// ToolCallContentChunk appends one piece to the content of a tool call. See "Tool Calls", "Streaming Content".
 type ToolCallContentChunk struct {
 	ToolCallID ToolCallID      `json:"toolCallId" wire:"required"`
 	Content    ToolCallContent `json:"content" wire:"required"`
@@ -124,8 +123,7 @@ func (t Terminal) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "terminal", body(t))
 }
 
-// ToolCallLocation is a place that a tool call works at; lines count from 1.
-// See "Tool Calls", "Following the Agent".
+// ToolCallLocation is a place that a tool call works at; lines count from 1. See "Tool Calls", "Following the Agent".
 type ToolCallLocation struct {
 	Path string          `json:"path" wire:"required"`
 	Line acp.Opt[uint32] `json:"line,omitzero" wire:"lenient"`

@@ -13,11 +13,10 @@ type UpdateSessionNotification struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SessionUpdate is what happened: [*UserMessageChunk], [*UserMessage], [*AgentMessageChunk],
-// [*AgentMessage], [*AgentThoughtChunk], [*AgentThought], [*StateUpdate], [*ToolCallUpdate],
-// [*ToolCallContentChunk], [*TerminalUpdate], [*TerminalOutputChunk], [*PlanUpdate],
-// [*AvailableCommandsUpdate], [*ConfigOptionUpdate], [*SessionInfoUpdate], [*UsageUpdate],
-// [*Notice], [*CompactionUpdate], [*CompactionSummaryChunk] or [*Unknown].
+// SessionUpdate is what happened: [*UserMessageChunk], [*UserMessage], [*AgentMessageChunk], [*AgentMessage],
+// [*AgentThoughtChunk], [*AgentThought], [*StateUpdate], [*ToolCallUpdate], [*ToolCallContentChunk], [*TerminalUpdate],
+// [*TerminalOutputChunk], [*PlanUpdate], [*AvailableCommandsUpdate], [*ConfigOptionUpdate], [*SessionInfoUpdate],
+// [*UsageUpdate], [*Notice], [*CompactionUpdate], [*CompactionSummaryChunk] or [*Unknown].
 type SessionUpdate interface{ sessionUpdate() }
 
 func (*UserMessageChunk) sessionUpdate()        {}

@@ -38,8 +38,7 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	// Standard output belongs to the protocols: whatever else is printed goes
-	// to standard error.
+	// Standard output belongs to the protocols: whatever else is printed goes to standard error.
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

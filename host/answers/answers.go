@@ -47,13 +47,11 @@ type Answer struct {
 	OptionID string    `json:"option_id"`
 	Name     string    `json:"name"`
 	At       time.Time `json:"at"`
-	// Session is the one it holds for, where the option's words say so; 0 for
-	// all. It is no part of the file.
+	// Session is the one it holds for, where the option's words say so; 0 for all. It is no part of the file.
 	Session int `json:"-"`
 }
 
-// Store is the answers of a file. It reads the disk; its methods may be called
-// from any goroutine.
+// Store is the answers of a file. It reads the disk; its methods may be called from any goroutine.
 type Store struct {
 	path string
 
@@ -109,8 +107,7 @@ func (s *Store) load() error {
 	return nil
 }
 
-// setAside gives a file that cannot be used another name, so that nothing in it
-// is lost.
+// setAside gives a file that cannot be used another name, so that nothing in it is lost.
 func (s *Store) setAside() error {
 	aside := fmt.Sprintf("%s.unreadable-%s", s.path, time.Now().Format("20060102-150405"))
 	for n := 2; ; n++ {

@@ -1,6 +1,5 @@
-// Package files knows which files of a folder belong to a project (List), and finds them by a few letters
-// of their names (Finder): folders are listed in the background, and what is known answers, so nobody
-// waits for the disk.
+// Package files knows which files of a folder belong to a project (List), and finds them by a few letters of their
+// names (Finder): folders are listed in the background, and what is known answers, so nobody waits for the disk.
 package files
 
 import (

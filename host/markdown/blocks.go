@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep quotes and list items nest; markers beyond it are
-// plain text.
+// maxDepth bounds how deep quotes and list items nest; markers beyond it are plain text.
 const maxDepth = 32
 
 // container is a quote or a list item that is open.
@@ -28,10 +27,9 @@ const (
 	leafHTML
 )
 
-// blocks scans lines and keeps the block structure at the end of what it has
-// seen. Finished highlights go to out; those of a paragraph or of table rows
-// wait in pending until the block (or the unit, if it gets too large) ends,
-// because what follows can still change them.
+// blocks scans lines and keeps the block structure at the end of what it has seen. Finished highlights go to out; those
+// of a paragraph or of table rows wait in pending until the block (or the unit, if it gets too large) ends, because
+// what follows can still change them.
 type blocks struct {
 	line       int  // the line being scanned, or the next one
 	partial    bool // that line is incomplete: "-" underlines nothing yet
@@ -53,8 +51,7 @@ type blocks struct {
 	parsed int // bytes given to goldmark so far
 }
 
-// copyFrom makes b continue where o is, and takes over what o has to give
-// out. What o goes on using is copied.
+// copyFrom makes b continue where o is, and takes over what o has to give out. What o goes on using is copied.
 func (b *blocks) copyFrom(o *blocks) {
 	text, lines, pending, here := b.unit.text, b.unit.lines, b.pending, b.here
 	spare := b.ready
@@ -75,8 +72,7 @@ func (b *blocks) settled() int {
 	return b.line
 }
 
-// add scans the next line: text is its first maxLine bytes at most, size its
-// full length.
+// add scans the next line: text is its first maxLine bytes at most, size its full length.
 func (b *blocks) add(text []byte, size int) {
 	end := size
 	if len(text) < size {
@@ -102,8 +98,7 @@ func (b *blocks) add(text []byte, size int) {
 	b.line++
 }
 
-// scan does the work of add and returns the column of the line's first quote
-// marker, or -1.
+// scan does the work of add and returns the column of the line's first quote marker, or -1.
 func (b *blocks) scan(c *cursor, end int) (quoteCol int) {
 	matched, quoteCol := b.match(c)
 	if b.leaf == leafFence || b.leaf == leafHTML {
@@ -160,8 +155,7 @@ func (b *blocks) scan(c *cursor, end int) (quoteCol int) {
 	return quoteCol
 }
 
-// match goes past the markers and indents of the open containers and returns
-// how many of them go on in this line.
+// match goes past the markers and indents of the open containers and returns how many of them go on in this line.
 func (b *blocks) match(c *cursor) (matched, quoteCol int) {
 	quoteCol = -1
 	for ; matched < b.depth; matched++ {
@@ -190,8 +184,7 @@ func (b *blocks) match(c *cursor) (matched, quoteCol int) {
 	return matched, quoteCol
 }
 
-// continueRaw scans a line inside a fence or an HTML block. It returns false
-// if the block had ended before this line.
+// continueRaw scans a line inside a fence or an HTML block. It returns false if the block had ended before this line.
 func (b *blocks) continueRaw(c *cursor, end int) bool {
 	if b.leaf == leafHTML {
 		if c.blank() && b.html.endsAtBlank() {
@@ -219,9 +212,8 @@ func (b *blocks) scanHTML(c *cursor) {
 	}
 }
 
-// scanLeaf scans what follows the containers of a line, which is not blank. If
-// matched is less than depth, it can only be a lazy continuation line of the
-// open paragraph, or it ends the containers that were not matched.
+// scanLeaf scans what follows the containers of a line, which is not blank. If matched is less than depth, it can only
+// be a lazy continuation line of the open paragraph, or it ends the containers that were not matched.
 func (b *blocks) scanLeaf(c *cursor, matched int) {
 	rest, col := c.rest(), c.next()
 	whole := matched == b.depth
@@ -253,8 +245,7 @@ func (b *blocks) scanLeaf(c *cursor, matched int) {
 	}
 }
 
-// scanLine scans the blocks that are known by their first line. It returns
-// false if the line is plain text.
+// scanLine scans the blocks that are known by their first line. It returns false if the line is plain text.
 func (b *blocks) scanLine(c *cursor, matched int) bool {
 	rest, col := c.rest(), c.next()
 	if b.leaf == leafParagraph && matched == b.depth && !b.partial {

@@ -35,8 +35,7 @@ func draw(text string, spans []Span) string {
 	return out.String()
 }
 
-// testdata/golden.txt has cases of a name, the quoted text, its drawing and
-// its fences.
+// testdata/golden.txt has cases of a name, the quoted text, its drawing and its fences.
 func TestGolden(t *testing.T) {
 	file, err := os.ReadFile("testdata/golden.txt")
 	if err != nil {

@@ -13,14 +13,12 @@ import (
 )
 
 const (
-	// maxUnit bounds the bytes of a paragraph or of table rows that are looked
-	// at together, and so what goldmark's quadratic cases can cost. A unit can
-	// be one line of maxLine bytes.
+	// maxUnit bounds the bytes of a paragraph or of table rows that are looked at together, and so what goldmark's
+	// quadratic cases can cost. A unit can be one line of maxLine bytes.
 	maxUnit = 4096
 	// maxBrackets bounds the same for links; a unit with more has none.
 	maxBrackets = 256
-	// maxNesting bounds how many spans cover a byte, since nested emphasis
-	// over many lines gives spans in all of them.
+	// maxNesting bounds how many spans cover a byte, since nested emphasis over many lines gives spans in all of them.
 	maxNesting = 8
 	// maxTag bounds an inline HTML tag or an autolink.
 	maxTag = 512
@@ -45,9 +43,8 @@ func (u *unit) add(s []byte, line, col int) {
 	u.text = append(u.text, '\n')
 }
 
-// batch holds complete units until they are parsed, several at a time. Units
-// do not influence each other. Looking for bare links at each space is slow,
-// so the units that may have some are apart.
+// batch holds complete units until they are parsed, several at a time. Units do not influence each other. Looking for
+// bare links at each space is slow, so the units that may have some are apart.
 type batch struct{ plain, linked unit }
 
 // add adds a unit if it can have any highlight at all.
@@ -293,8 +290,7 @@ func (p angleParser) Parse(parent ast.Node, block text.Reader, pc parser.Context
 	return ast.NewRawHTML()
 }
 
-// isTag reports whether s, between "<" and ">", is a tag: a name, and perhaps
-// attributes.
+// isTag reports whether s, between "<" and ">", is a tag: a name, and perhaps attributes.
 func isTag(s []byte) bool {
 	s = bytes.TrimPrefix(s, []byte{'/'})
 	if len(s) == 0 || !isLetter(s[0]) {

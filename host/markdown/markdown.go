@@ -1,13 +1,10 @@
-// Package markdown computes highlights for markdown that streams in and is
-// shown byte for byte as it came.
+// Package markdown computes highlights for markdown that streams in and is shown byte for byte as it came.
 //
-// The work is split in two. A scanner of our own (blocks.go) walks the lines
-// once and knows their block structure: quotes, lists, fences, tables,
-// headings. What it leaves are short runs of inline text, which goldmark
-// parses (inline.go). A run never reaches over a blank line, a table cell or
-// maxUnit bytes, and where runs begin and end depends on the text alone; so
-// the work is linear in the text, and the highlights do not depend on how the
-// text was cut into chunks.
+// The work is split in two. A scanner of our own (blocks.go) walks the lines once and knows their block structure:
+// quotes, lists, fences, tables, headings. What it leaves are short runs of inline text, which goldmark parses
+// (inline.go). A run never reaches over a blank line, a table cell or maxUnit bytes, and where runs begin and end
+// depends on the text alone; so the work is linear in the text, and the highlights do not depend on how the text was
+// cut into chunks.
 package markdown
 
 import (
@@ -84,9 +81,8 @@ func compareSpans(a, b Span) int {
 	)
 }
 
-// CodeFence is a completed fenced block outside of quotes, whose code can be
-// highlighted by its language. (In a quote the lines carry markers that are no
-// code.)
+// CodeFence is a completed fenced block outside of quotes, whose code can be highlighted by its language. (In a quote
+// the lines carry markers that are no code.)
 type CodeFence struct {
 	Line, EndLine int    // the lines of code are [Line, EndLine)
 	Lang          string // first word of the info string, as written; may be empty
@@ -121,8 +117,7 @@ func (d *Document) Append(text string) {
 	}
 }
 
-// End says that the text is complete: its last line needs no newline any more,
-// and an open fence ends here.
+// End says that the text is complete: its last line needs no newline any more, and an open fence ends here.
 func (d *Document) End() {
 	if d.size > 0 {
 		d.endLine()
@@ -145,11 +140,9 @@ func (d *Document) Lines() int { return d.newlines + 1 }
 // after a call of Highlight, lines before it keep what they have for good.
 func (d *Document) Settled() int { return d.from }
 
-// Highlight returns what changed since it was called last: all highlights from
-// line from on, sorted by line and column, an outer span before the spans in
-// it, and the fenced blocks that were completed. Lines before from keep the
-// highlights they have. If nothing changed, from is Lines(). The caller owns
-// the slices.
+// Highlight returns what changed since it was called last: all highlights from line from on, sorted by line and column,
+// an outer span before the spans in it, and the fenced blocks that were completed. Lines before from keep the
+// highlights they have. If nothing changed, from is Lines(). The caller owns the slices.
 func (d *Document) Highlight() (from int, spans []Span, fences []CodeFence) {
 	if !d.changed {
 		return d.Lines(), nil, nil

@@ -26,8 +26,7 @@ func (s *shown) update(d *Document) {
 	s.fences = append(s.fences, fences...)
 }
 
-// streamed highlights a text that comes in random pieces of up to largest
-// bytes, calling Highlight after some of them.
+// streamed highlights a text that comes in random pieces of up to largest bytes, calling Highlight after some of them.
 func streamed(text string, r *rand.Rand, largest int) shown {
 	var d Document
 	var s shown
@@ -44,8 +43,7 @@ func streamed(text string, r *rand.Rand, largest int) shown {
 	return s
 }
 
-// check fails unless the highlights of a text are valid and do not depend on
-// how it came.
+// check fails unless the highlights of a text are valid and do not depend on how it came.
 func check(t *testing.T, text string, r *rand.Rand, largest int) {
 	t.Helper()
 	spans, fences := whole(text)

@@ -77,8 +77,7 @@ func splitRow(s []byte) (cells []cell) {
 
 func escaped(s []byte, i int) bool { return i > 0 && s[i-1] == '\\' }
 
-// delimiterCells returns the number of cells if s is the row under a table's
-// header ("|---|:-:|"), else 0.
+// delimiterCells returns the number of cells if s is the row under a table's header ("|---|:-:|"), else 0.
 func delimiterCells(s []byte) int {
 	if bytes.IndexByte(s, '|') < 0 || len(bytes.Trim(s, "|:- \t")) > 0 {
 		return 0

@@ -300,11 +300,9 @@ func (q *Queue) Pause() int {
 // resume lets a paused queue go on.
 func (q *Queue) resume() { q.paused = false }
 
-// edit gives the queue the prompts that the user left in it; was are the
-// words of those that the user saw. What has been sent since is not queued
-// again, and what has come since stays, as does a prompt without words. What
-// was attached to a prompt whose words are as before stays attached. A queue
-// that is empty now is not paused any more.
+// edit gives the queue the prompts that the user left in it; was are the words of those that the user saw. What has
+// been sent since is not queued again, and what has come since stays, as does a prompt without words. What was attached
+// to a prompt whose words are as before stays attached. A queue that is empty now is not paused any more.
 func (q *Queue) edit(was []string, prompts []prompt) {
 	seen := map[string]int{}
 	for _, text := range was {

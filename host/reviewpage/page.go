@@ -252,8 +252,7 @@ func (p *Page) Reset() {
 	}
 }
 
-// Take returns edits that bring the buffer nearer to what it is to show, from the top, which cost about
-// budget bytes.
+// Take returns edits that bring the buffer nearer to what it is to show, from the top, which cost about budget bytes.
 func (p *Page) Take(budget int) []page.Edit {
 	return p.page.Take(budget, func(i, row, budget int) (*page.Edit, bool) {
 		s := &p.blocks[i]

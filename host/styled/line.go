@@ -38,8 +38,7 @@ type Line struct {
 	before []string // text of the file that stands there, but is not shown
 }
 
-// Place is a place in a file. Line is 1-based, 0 for none. What is External is
-// no text and is opened outside of Neovim.
+// Place is a place in a file. Line is 1-based, 0 for none. What is External is no text and is opened outside of Neovim.
 type Place struct {
 	Path     string
 	Line     int

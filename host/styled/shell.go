@@ -8,8 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellLimit is how long a command may be that is coloured: the parser recurses
-// as deep as it nests.
+// shellLimit is how long a command may be that is coloured: the parser recurses as deep as it nests.
 const shellLimit = 32 << 10
 
 // Shell is a command line with its colours; what cannot be parsed has none.

@@ -11,9 +11,8 @@ import (
 // manySpaces is from when on a run of spaces could hide what is behind it.
 const manySpaces = 40
 
-// Visible shows what a reader would not see, or would see in another order, of
-// text that an agent has written: control characters as ^[, characters without
-// a shape as <U+202E>, bytes that are no text as <FF>, many spaces as their
+// Visible shows what a reader would not see, or would see in another order, of text that an agent has written: control
+// characters as ^[, characters without a shape as <U+202E>, bytes that are no text as <FF>, many spaces as their
 // number. In prose the joiners and spaces stay that languages need.
 func Visible(lines []Line, prose bool) []Line {
 	lines = slices.Clone(lines)

@@ -57,8 +57,7 @@ func LoadRecord(groups [][]byte, text func(name string) (string, error)) (*revie
 	return review.Load(groups, maxRecorded, text)
 }
 
-// File is a file before a turn and after it, as the agent last left it. What the user typed before that is in
-// both.
+// File is a file before a turn and after it, as the agent last left it. What the user typed before that is in both.
 type File struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content

@@ -1,10 +1,8 @@
-// Package fakeagent plays an agent from an ordered script, for tests: in their
-// own process over pipes, or as a program.
+// Package fakeagent plays an agent from an ordered script, for tests: in their own process over pipes, or as a program.
 //
-// A script has no times. It does one step after the other, and a step that
-// needs something of the client, a message not yet received, is a barrier.
-// Between barriers nothing is read: an agent that waits for nothing does not
-// read its input.
+// A script has no times. It does one step after the other, and a step that needs something of the client, a message not
+// yet received, is a barrier. Between barriers nothing is read: an agent that waits for nothing does not read its
+// input.
 package fakeagent
 
 import (
@@ -23,17 +21,14 @@ import (
 	"syscall"
 )
 
-// Step is one thing that the agent does. One of the fields up to Exit says what
-// it is, the others are its details. In a script file each step is a line of
-// JSON.
+// Step is one thing that the agent does. One of the fields up to Exit says what it is, the others are its details. In a
+// script file each step is a line of JSON.
 type Step struct {
-	// Expect waits for the oldest request or notification of this method that no
-	// step has waited for.
+	// Expect waits for the oldest request or notification of this method that no step has waited for.
 	Expect string `json:"expect,omitzero"`
 	// Answer waits for the client's answer to the request with this id.
 	Answer json.RawMessage `json:"answer,omitzero"`
-	// Reply and Error answer the request that was expected last, or last of the
-	// method To.
+	// Reply and Error answer the request that was expected last, or last of the method To.
 	Reply json.RawMessage `json:"reply,omitzero"`
 	Error json.RawMessage `json:"error,omitzero"`
 	// Update is sent as a session/update.
@@ -46,8 +41,7 @@ type Step struct {
 	Text string `json:"text,omitzero"`
 	// Stderr is written to the standard error output.
 	Stderr string `json:"stderr,omitzero"`
-	// Gate waits until somebody has opened this named pipe for writing and has
-	// closed it again.
+	// Gate waits until somebody has opened this named pipe for writing and has closed it again.
 	Gate string `json:"gate,omitzero"`
 	// Close is "stdout".
 	Close string `json:"close,omitzero"`
@@ -104,8 +98,7 @@ func Line(text string) Step { return Step{Line: text} }
 // Exit ends the agent.
 func Exit(code int) Step { return Step{Exit: &code} }
 
-// Start is how every session begins: initialize, with the agent's name, and
-// session/new, which makes the session "s1".
+// Start is how every session begins: initialize, with the agent's name, and session/new, which makes the session "s1".
 func Start(name string) []Step {
 	return []Step{
 		Expect("initialize"),
@@ -139,9 +132,8 @@ type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit %d", e.Code) }
 
-// Run plays the script and then reads what is left, to the end of stdin. It
-// returns all messages of the client. The context ends steps that hang and
-// nothing else: what blocks on the pipes ends when they are closed.
+// Run plays the script and then reads what is left, to the end of stdin. It returns all messages of the client. The
+// context ends steps that hang and nothing else: what blocks on the pipes ends when they are closed.
 func Run(ctx context.Context, script []Step, stdin io.Reader, stdout io.WriteCloser, stderr io.Writer) ([]*Received, error) {
 	a := &agent{
 		in: bufio.NewReader(stdin), stdout: stdout, out: bufio.NewWriter(stdout), stderr: stderr,
@@ -268,8 +260,7 @@ func orEmpty(params json.RawMessage) json.RawMessage {
 	return params
 }
 
-// unanswered takes the request of this method that was expected last; "" is
-// any method.
+// unanswered takes the request of this method that was expected last; "" is any method.
 func (a *agent) unanswered(method string) (*Received, error) {
 	for i, m := range slices.Backward(a.expected) {
 		if method == "" || m.Method == method {

@@ -104,8 +104,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// Only SIGKILL ends it: neither SIGTERM nor the runtime, which would call it a
-// deadlock.
+// Only SIGKILL ends it: neither SIGTERM nor the runtime, which would call it a deadlock.
 func TestHang(t *testing.T) {
 	argv, env := Program(t, Step{Ignore: "term"}, Line("up"), Step{Hang: true})
 	cmd := exec.Command(argv[0], argv[1:]...)

@@ -14,16 +14,14 @@ import (
 	"time"
 )
 
-// scriptEnv names the environment variable that makes a test's program the
-// agent of this script file.
+// scriptEnv names the environment variable that makes a test's program the agent of this script file.
 const scriptEnv = "ACP_FAKE_SCRIPT"
 
 // badScript is the exit code when the script could not be played.
 const badScript = 90
 
-// Main plays the script that the environment names, and exits. Without one it
-// returns at once: a package whose tests use [Program] calls it at the beginning
-// of TestMain.
+// Main plays the script that the environment names, and exits. Without one it returns at once: a package whose tests
+// use [Program] calls it at the beginning of TestMain.
 func Main() {
 	path := os.Getenv(scriptEnv)
 	if path == "" {
@@ -51,15 +49,13 @@ func runFile(path string) ([]*Received, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A hang is ended from outside; the limit keeps the runtime from calling it a
-	// deadlock.
+	// A hang is ended from outside; the limit keeps the runtime from calling it a deadlock.
 	ctx, stop := context.WithTimeout(context.Background(), 24*time.Hour)
 	defer stop()
 	return Run(ctx, script, os.Stdin, os.Stdout, os.Stderr)
 }
 
-// Read reads a script: a step a line; empty lines and lines that begin with #
-// do not count.
+// Read reads a script: a step a line; empty lines and lines that begin with # do not count.
 func Read(r io.Reader) ([]Step, error) {
 	var script []Step
 	lines := bufio.NewScanner(r)
@@ -78,8 +74,7 @@ func Read(r io.Reader) ([]Step, error) {
 	return script, lines.Err()
 }
 
-// Program makes the test's own program play the script: the command line and
-// the environment to start it with.
+// Program makes the test's own program play the script: the command line and the environment to start it with.
 func Program(t testing.TB, script ...Step) (argv []string, env map[string]string) {
 	t.Helper()
 	var text []byte

@@ -19,8 +19,7 @@ const (
 	jsonRPC      = "github.com/sourcegraph/jsonrpc2"
 )
 
-// rule says what the packages below a path may not reach: by themselves
-// (direct), or also through others (never).
+// rule says what the packages below a path may not reach: by themselves (direct), or also through others (never).
 type rule struct {
 	of     string
 	except []string

@@ -27,8 +27,7 @@ func (n *Nvim) Await(what string, cond func() bool) {
 	}
 }
 
-// AwaitScreen waits until a row of the screen contains text, or several rows do when it has line
-// ends.
+// AwaitScreen waits until a row of the screen contains text, or several rows do when it has line ends.
 func (n *Nvim) AwaitScreen(text string) {
 	n.t.Helper()
 	n.Await(fmt.Sprintf("%q on the screen", text), func() bool { return strings.Contains(n.Screen(), text) })

@@ -131,9 +131,8 @@ func (n *Nvim) quit() {
 		case <-n.exited:
 			return
 		case <-again.C:
-			// An answer means that it has not quit: in the command-line window the first attempt
-			// only closes that. None is sent while one is under way: it would cut short what the
-			// plugin does at VimLeavePre.
+			// An answer means that it has not quit: in the command-line window the first attempt only closes that. None
+			// is sent while one is under way: it would cut short what the plugin does at VimLeavePre.
 			select {
 			case <-answers:
 				try()

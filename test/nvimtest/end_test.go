@@ -13,8 +13,7 @@ import (
 // impatient makes waits that are in vain short.
 func impatient(n *Nvim) { n.opts.patience = 600 * time.Millisecond }
 
-// innerTest runs the calling test again in a process of its own with other environment entries, and
-// returns its output.
+// innerTest runs the calling test again in a process of its own with other environment entries, and returns its output.
 func innerTest(t *testing.T, env ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")

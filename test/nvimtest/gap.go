@@ -17,8 +17,7 @@ gap.timer:start(0, 5, function()
 end)`)
 }
 
-// StopGap ends what StartGap began and tells the longest time between two ticks: about 5 ms when
-// Neovim was never busy.
+// StopGap ends what StartGap began and tells the longest time between two ticks: about 5 ms when Neovim was never busy.
 func (n *Nvim) StopGap() time.Duration {
 	n.t.Helper()
 	return time.Duration(n.LuaInt(`

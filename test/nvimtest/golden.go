@@ -33,8 +33,7 @@ type replace struct {
 // Attrs compares ScreenAttrs instead of Screen.
 func Attrs() GoldenOption { return func(g *golden) { g.attrs = true } }
 
-// Replace puts with (which may name groups, as $1) for what changes from run to run, such as a
-// spinner or a duration.
+// Replace puts with (which may name groups, as $1) for what changes from run to run, such as a spinner or a duration.
 func Replace(pattern, with string) GoldenOption {
 	re := regexp.MustCompile(pattern)
 	return func(g *golden) { g.replaces = append(g.replaces, replace{re, with}) }

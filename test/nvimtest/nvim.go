@@ -1,6 +1,5 @@
-// Package nvimtest drives a real Neovim in tests: it starts one with a user interface attached,
-// types keys, waits for conditions, shows the screen as text, and at the end checks that nothing
-// was left behind.
+// Package nvimtest drives a real Neovim in tests: it starts one with a user interface attached, types keys, waits for
+// conditions, shows the screen as text, and at the end checks that nothing was left behind.
 //
 //	nvimtest.Each(t, func(t *testing.T, n *nvimtest.Nvim) {
 //		n.Keys("ihello<Esc>")
@@ -269,8 +268,7 @@ func (n *Nvim) update(change func()) {
 	n.changed = make(chan struct{})
 }
 
-// redraw takes a notification of the screen's changes. They count at the next flush, so that nobody
-// sees half of one.
+// redraw takes a notification of the screen's changes. They count at the next flush, so that nobody sees half of one.
 func (n *Nvim) redraw(updates ...any) {
 	n.redraws = append(n.redraws, updates...)
 	if len(updates) == 0 || name(updates[len(updates)-1]) != "flush" {

@@ -48,8 +48,7 @@ func (s *screen) apply(update any) error {
 	return nil
 }
 
-// call makes one call of an update and reports whether its arguments make sense. Updates of no
-// interest here always do.
+// call makes one call of an update and reports whether its arguments make sense. Updates of no interest here always do.
 func (s *screen) call(name string, args []any) bool {
 	switch name {
 	case "grid_resize": // grid, width, height

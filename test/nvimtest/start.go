@@ -94,8 +94,7 @@ func AllowErrors(patterns ...string) Option {
 // test that ends them later.
 func AllowGoroutines() Option { return func(o *options) { o.allowGoroutines = true } }
 
-// patience is how long anything is waited for by default. It is no expectation: only what is stuck
-// ever takes so long.
+// patience is how long anything is waited for by default. It is no expectation: only what is stuck ever takes so long.
 const patience = 30 * time.Second * slowdown
 
 // prelude runs before the user's configuration: it records the events and tells when Neovim is up.
@@ -215,14 +214,12 @@ func (n *Nvim) start(bin string) (err error) {
 	n.cmd = exec.Command(bin, append(args, n.opts.args...)...)
 	n.cmd.Env = append(env, n.opts.env...)
 	n.cmd.Dir = n.Dir
-	// A session of its own: no signal of the test's terminal reaches it, and what it leaves behind
-	// can be told by it.
+	// A session of its own: no signal of the test's terminal reaches it, and what it leaves behind can be told by it.
 	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return n.run()
 }
 
-// run starts the process on pipes of our own, so that its end and the end of the connection are
-// each waited for alone.
+// run starts the process on pipes of our own, so that its end and the end of the connection are each waited for alone.
 func (n *Nvim) run() error {
 	stdin, toNvim, err := os.Pipe()
 	if err != nil {

@@ -71,8 +71,7 @@ type Stage struct {
 	all []*Puppet // guarded by mu
 }
 
-// newStage listens for the agents of one Neovim. The end of the test validates all that the client
-// has sent them.
+// newStage listens for the agents of one Neovim. The end of the test validates all that the client has sent them.
 func newStage(t *testing.T, dir string, protocol int) *Stage {
 	t.Helper()
 	schema.Validator(t) // before anything is started: without it the test cannot end well

@@ -27,8 +27,7 @@ type Scene struct {
 	protocol int // the version that agents speak; 0 is for the test's own
 }
 
-// Each plays a scene on every Neovim, in parallel with other tests. The agent `puppet` is what the
-// test makes it.
+// Each plays a scene on every Neovim, in parallel with other tests. The agent `puppet` is what the test makes it.
 func Each(t *testing.T, play func(t *testing.T, s *Scene), opts ...nvimtest.Option) {
 	t.Helper()
 	t.Parallel()
@@ -163,8 +162,7 @@ func (s *Scene) AwaitTurnEnd(reason string) {
 	}
 }
 
-// Restart restarts the session and gives its new agent, which has said nothing yet. What was shown
-// must still be.
+// Restart restarts the session and gives its new agent, which has said nothing yet. What was shown must still be.
 func (s *Scene) Restart() *Puppet {
 	s.T.Helper()
 	before := s.Chat()

@@ -243,8 +243,7 @@ func (s *Scene) CheckAnswer(p *Puppet, id int, how func(), want string) {
 	s.AwaitNoDiff()
 }
 
-// Marks are the rows of a buffer that have a sign or old lines above them, from 1: line, sign, and
-// how many old lines.
+// Marks are the rows of a buffer that have a sign or old lines above them, from 1: line, sign, and how many old lines.
 func (s *Scene) Marks(buf int) string {
 	s.T.Helper()
 	return s.LuaString(`

@@ -199,8 +199,7 @@ func EditCall(id, path string) obj {
 	}
 }
 
-// EditsCall is a call that gives files other texts: path, old, new, and so on. A file without an old text
-// is new.
+// EditsCall is a call that gives files other texts: path, old, new, and so on. A file without an old text is new.
 func EditsCall(id string, files ...string) obj {
 	var content []obj
 	for i := 0; i < len(files); i += 3 {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// CheckFields compares the fields of a wire type, a struct, and their rules for what is missing or
-// malformed, with the annotations of the definition name. It returns the fields that the schema
-// does not have, in order.
+// CheckFields compares the fields of a wire type, a struct, and their rules for what is missing or malformed, with the
+// annotations of the definition name. It returns the fields that the schema does not have, in order.
 func (v *V) CheckFields(t *testing.T, name string, value any) (beyond []string) {
 	t.Helper()
 	def, ok := v.defs[name]
@@ -45,8 +44,7 @@ func (v *V) CheckFields(t *testing.T, name string, value any) (beyond []string) 
 	return slices.Sorted(maps.Keys(fields))
 }
 
-// collect adds the fields of a struct by their names on the wire, those of embedded structs
-// included.
+// collect adds the fields of a struct by their names on the wire, those of embedded structs included.
 func collect(t reflect.Type, fields map[string]reflect.StructField) {
 	for i := range t.NumField() {
 		field := t.Field(i)

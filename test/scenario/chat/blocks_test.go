@@ -149,8 +149,7 @@ func TestBlocksInANarrowWindow(t *testing.T) {
 	}, nvimtest.Size(100, 24))
 }
 
-// A block that changes, or others around it, leaves the cursor on its line, at its place on the
-// screen.
+// A block that changes, or others around it, leaves the cursor on its line, at its place on the screen.
 func TestBlocksChangeAroundTheCursor(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()

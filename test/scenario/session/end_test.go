@@ -11,8 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// busy makes the puppet's session as busy as it gets: a turn with a terminal that runs, one
-// permission open.
+// busy makes the puppet's session as busy as it gets: a turn with a terminal that runs, one permission open.
 func busy(s *scene.Scene) (p *scene.Puppet, permission int) {
 	s.T.Helper()
 	p = s.Begin()

@@ -9,9 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
-// TestBadMomentForNeovim has updates, a permission request and a turn's end arrive while Neovim waits
-// for something, in whatever way it can. What the user does must go on as if nothing had come, and
-// what came must be there afterwards.
+// TestBadMomentForNeovim has updates, a permission request and a turn's end arrive while Neovim waits for something, in
+// whatever way it can. What the user does must go on as if nothing had come, and what came must be there afterwards.
 func TestBadMomentForNeovim(t *testing.T) {
 	const waits = `vim.g.w == 1`
 	const locked = `vim.g.w == 1 and true` // and no text may be changed
