@@ -15,10 +15,12 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
-// never is how long a test waits for what must come: a deadline against hanging only, on a machine of any speed.
-const never = 60 * time.Second
+// never is so long that what waits for it waits in vain.
+const never = must.Patience
 
 // peer is the other end of a Conn: it sends raw text and gets raw lines.
 type peer struct {
@@ -54,17 +56,13 @@ func connect(t *testing.T, h Handler, opts ...Option) *peer {
 func connectUnread(t *testing.T, h Handler, opts ...Option) *peer {
 	t.Helper()
 	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	inR, inW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p := &peer{t: t, out: outW, in: inR, conn: NewConn(outR, inW, h, opts...)}
 	t.Cleanup(func() {
 		p.conn.Close()
-		await(t, "the end of the connection", p.conn.Done())
+		must.Receive(t, "the end of the connection", p.conn.Done())
 		outW.Close()
 		inR.Close()
 		outR.Close()
@@ -104,26 +102,6 @@ func (p *peer) expect(want string) {
 	}
 }
 
-func await(t *testing.T, what string, c <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-c:
-	case <-time.After(never):
-		t.Fatalf("hangs waiting for %s", what)
-	}
-}
-
-func receive[T any](t *testing.T, what string, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(never):
-		t.Fatalf("hangs waiting for %s", what)
-		panic("unreachable")
-	}
-}
-
 // events is a Handler that writes down everything it gets.
 type events struct {
 	log      chan string
@@ -157,7 +135,7 @@ func (e *events) done(name string) func(json.RawMessage, error) {
 func (e *events) expect(t *testing.T, want ...string) {
 	t.Helper()
 	for _, w := range want {
-		if got := receive(t, w, e.log); got != w {
+		if got := must.Receive(t, w, e.log); got != w {
 			t.Fatalf("got %q, want %q", got, w)
 		}
 	}
@@ -179,9 +157,7 @@ func TestCallOnTheWire(t *testing.T) {
 	p.expect(`{"jsonrpc":"2.0","id":2,"method":"b\""}`)
 	p.conn.Call("c", json.RawMessage("{\n \"z\": 1,\n \"a\": null}"), h.done("c"))
 	p.expect(`{"jsonrpc":"2.0","id":3,"method":"c","params":{"z":1,"a":null}}`)
-	if err := p.conn.Notify("n", []int{1}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.conn.Notify("n", []int{1}))
 	p.expect(`{"jsonrpc":"2.0","method":"n","params":[1]}`)
 	p.send(`{"jsonrpc":"2.0","id":2,"result":{"z":"<","a":1.50}}`)
 	p.send(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"log in","data":{"k":1}}}`)
@@ -219,7 +195,7 @@ func TestPeerIDsComeBackAsTheyWere(t *testing.T) {
 		`"\u00e9<"`, `null`, `true`, `{"a":[1, 2]}`, `[1]`,
 	} {
 		p.send(`{"jsonrpc":"2.0","method":"ask","params":{"b":1,"a":2},"id":%s}`, id)
-		receive(t, "a request", h.requests).Reply(struct{}{})
+		must.Receive(t, "a request", h.requests).Reply(struct{}{})
 		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, id))
 	}
 	h.expect(t, `request ask {"b":1,"a":2}`)
@@ -230,7 +206,7 @@ func TestDuplicateIDIsAnsweredTwice(t *testing.T) {
 	p := connect(t, h)
 	p.send(`{"jsonrpc":"2.0","id":7,"method":"a"}`)
 	p.send(`{"jsonrpc":"2.0","id":7,"method":"b"}`)
-	a, b := receive(t, "a", h.requests), receive(t, "b", h.requests)
+	a, b := must.Receive(t, "a", h.requests), must.Receive(t, "b", h.requests)
 	b.Reply("b")
 	p.expect(`{"jsonrpc":"2.0","id":7,"result":"b"}`)
 	a.Reply("a")
@@ -303,7 +279,7 @@ func TestErrorDataIsKept(t *testing.T) {
 	p.conn.Call("a", nil, func(_ json.RawMessage, err error) { got <- err })
 	p.send(`{"id":1,"error":{"code":-32000,"message":"m","data":{"authMethods":[]}}}`)
 	var e *Error
-	if err := receive(t, "the answer", got); !errors.As(err, &e) || e.Code != CodeAuthRequired ||
+	if err := must.Receive(t, "the answer", got); !errors.As(err, &e) || e.Code != CodeAuthRequired ||
 		string(e.Data) != `{"authMethods":[]}` {
 		t.Fatalf("got %#v", err)
 	}
@@ -335,7 +311,7 @@ func TestReplyError(t *testing.T) {
 		h := newEvents()
 		p := connect(t, h)
 		p.send(`{"jsonrpc":"2.0","id":0,"method":"ask"}`)
-		receive(t, "a request", h.requests).ReplyError(test.err)
+		must.Receive(t, "a request", h.requests).ReplyError(test.err)
 		p.expect(`{"jsonrpc":"2.0","id":0,"error":` + test.want + `}`)
 	}
 }
@@ -344,13 +320,13 @@ func TestReplyThatCannotBeEncoded(t *testing.T) {
 	h := newEvents()
 	p := connect(t, h)
 	p.send(`{"jsonrpc":"2.0","id":0,"method":"ask"}`)
-	receive(t, "a request", h.requests).Reply(make(chan int))
+	must.Receive(t, "a request", h.requests).Reply(make(chan int))
 	if line := p.next(); !strings.Contains(line, `"id":0,"error":{"code":-32603`) {
 		t.Fatal(line)
 	}
 	p.conn.Call("a", make(chan int), h.done("a"))
 	h.expect(t, "request ask ")
-	if got := receive(t, "the answer", h.log); !strings.Contains(got, "error a encode params") {
+	if got := must.Receive(t, "the answer", h.log); !strings.Contains(got, "error a encode params") {
 		t.Fatal(got)
 	}
 	if err := p.conn.Notify("n", make(chan int)); err == nil {
@@ -362,15 +338,13 @@ func TestLateAnswerCountsOnce(t *testing.T) {
 	h := newEvents()
 	p := connect(t, h)
 	p.send(`{"jsonrpc":"2.0","id":"early","method":"ask"}`)
-	early := receive(t, "a request", h.requests)
+	early := must.Receive(t, "a request", h.requests)
 	for i := range 100 {
 		p.send(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, i)
-		receive(t, "a request", h.requests).Reply(i)
+		must.Receive(t, "a request", h.requests).Reply(i)
 		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%d}`, i, i))
 	}
-	if err := early.Context().Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, early.Context().Err())
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(func() { early.Reply("ok") })
@@ -381,9 +355,7 @@ func TestLateAnswerCountsOnce(t *testing.T) {
 	if early.Context().Err() == nil {
 		t.Fatal("the context of an answered request goes on")
 	}
-	if err := p.conn.Notify("marker", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.conn.Notify("marker", nil))
 	p.expect(`{"jsonrpc":"2.0","method":"marker"}`)
 }
 
@@ -395,10 +367,10 @@ func TestBatch(t *testing.T) {
 	p.send(` [{"jsonrpc":"2.0","id":1,"method":"a"}, 5, {"jsonrpc":"2.0","method":"n"},` +
 		`{"jsonrpc":"2.0","id":1,"result":"yes"},{"jsonrpc":"2.0","id":"two","method":"b"},{}] `)
 	h.expect(t, "request a ", "notification n ", `result ours "yes"`, "request b ")
-	a, b := receive(t, "a", h.requests), receive(t, "b", h.requests)
+	a, b := must.Receive(t, "a", h.requests), must.Receive(t, "b", h.requests)
 	b.ReplyError(ErrMethodNotFound("b"))
 	p.send(`[{"jsonrpc":"2.0","id":null,"method":"c"}]`)
-	receive(t, "c", h.requests).Reply(nil)
+	must.Receive(t, "c", h.requests).Reply(nil)
 	p.expect(`[{"jsonrpc":"2.0","id":null,"result":null}]`) // and nothing of b yet
 	a.Reply(true)
 	p.expect(`[{"jsonrpc":"2.0","id":"two","error":{"code":-32601,"message":"Method not found: b"}},` +
@@ -427,24 +399,24 @@ func TestCancelFromPeer(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","id":5,"method":"a"}`)
 	p.send(`{"jsonrpc":"2.0","id":"5","method":"b"}`)
 	p.send(`{"jsonrpc":"2.0","id":"\u0078","method":"c"}`)
-	a, b, c := receive(t, "a", h.requests), receive(t, "b", h.requests), receive(t, "c", h.requests)
+	a, b, c := must.Receive(t, "a", h.requests), must.Receive(t, "b", h.requests), must.Receive(t, "c", h.requests)
 	h.expect(t, "request a ", "request b ", "request c ")
 	for _, odd := range []string{``, `,"params":null`, `,"params":[]`, `,"params":{}`, `,"params":{"requestId":null}`,
 		`,"params":{"requestId":6}`} {
 		p.send(`{"jsonrpc":"2.0","method":"$/cancel_request"%s}`, odd)
 	}
 	p.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}`)
-	await(t, "the cancellation", a.Context().Done())
+	must.Receive(t, "the cancellation", a.Context().Done())
 	if b.Context().Err() != nil || c.Context().Err() != nil {
 		t.Fatal("another request was cancelled too")
 	}
 	a.ReplyError(a.Context().Err())
 	p.expect(`{"jsonrpc":"2.0","id":5,"error":{"code":-32800,"message":"Request cancelled"}}`)
 	p.send(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}`)
-	await(t, "the cancellation", c.Context().Done())
+	must.Receive(t, "the cancellation", c.Context().Done())
 	p.send(`{"jsonrpc":"2.0","id":8,"method":"$/cancel_request","params":{"requestId":"5"}}`)
 	p.expect(`{"jsonrpc":"2.0","id":8,"result":null}`)
-	await(t, "the cancellation", b.Context().Done())
+	must.Receive(t, "the cancellation", b.Context().Done())
 	h.none(t, p) // the handler saw none of it
 }
 
@@ -473,14 +445,14 @@ func TestCloseEndsEverythingPending(t *testing.T) {
 		p.next()
 	}
 	p.send(`{"jsonrpc":"2.0","id":1,"method":"ask"}`)
-	r := receive(t, "a request", h.requests)
+	r := must.Receive(t, "a request", h.requests)
 	h.expect(t, "request ask ")
 	if p.conn.Err() != nil {
 		t.Fatal(p.conn.Err())
 	}
 	p.conn.Close()
-	await(t, "the context", r.Context().Done())
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "the context", r.Context().Done())
+	must.Receive(t, "Done", p.conn.Done())
 	for i := range 3 {
 		h.expect(t, fmt.Sprintf("error %d the connection is closed", i))
 	}
@@ -508,12 +480,8 @@ func TestCloseSendsWhatIsQueued(t *testing.T) {
 	h := newEvents()
 	p := connectUnread(t, h)
 	big := strings.Repeat("x", 200<<10) // more than a pipe takes
-	if err := p.conn.Notify("big", big); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.conn.Notify("session/cancel", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.conn.Notify("big", big))
+	must.Do(t, p.conn.Notify("session/cancel", nil))
 	p.conn.out.flushGrace = never
 	p.conn.Close()
 	sent := make([]byte, 100<<10)
@@ -526,16 +494,14 @@ func TestCloseSendsWhatIsQueued(t *testing.T) {
 	default:
 	}
 	rest, err := io.ReadAll(p.in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	sent = append(sent, rest...)
 	want := `{"jsonrpc":"2.0","method":"big","params":"` + big + "\"}\n" +
 		`{"jsonrpc":"2.0","method":"session/cancel"}` + "\n"
 	if string(sent) != want {
 		t.Fatalf("%d bytes were sent, want %d", len(sent), len(want))
 	}
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Done", p.conn.Done())
 }
 
 func TestEndOfOutput(t *testing.T) {
@@ -548,7 +514,7 @@ func TestEndOfOutput(t *testing.T) {
 	}
 	p.out.Close() // alive, for all that the Conn can know
 	h.expect(t, "notification n ", "result a 1", "error b the connection is closed: the agent closed its output")
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Done", p.conn.Done())
 	if err := p.conn.Err(); !errors.Is(err, ErrPeerClosed) || !errors.Is(err, ErrClosed) {
 		t.Fatal(err)
 	}
@@ -566,7 +532,7 @@ func TestDeathAtAnyPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.out.Close()
-		await(t, "Done", p.conn.Done())
+		must.Receive(t, "Done", p.conn.Done())
 		answered := strings.Index(wire, `}}`) + 2
 		want := []string{}
 		if cut >= strings.IndexByte(wire, '\n') {
@@ -604,7 +570,7 @@ func TestPanicsEndNothing(t *testing.T) {
 	p.expect(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"Internal error"}}`)
 	p.conn.Call("b", nil, func(json.RawMessage, error) { panic("done at the end") })
 	p.conn.Close()
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Done", p.conn.Done())
 }
 
 // reentrant uses the connection from inside the callbacks.
@@ -638,13 +604,13 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 	for err == nil { // a sender that blocked would hang the test
 		err = p.conn.Notify("flood", params)
 	}
-	await(t, "Stalled", p.conn.Stalled())
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Stalled", p.conn.Stalled())
+	must.Receive(t, "Done", p.conn.Done())
 	var full *QueueFullError
 	if !errors.As(p.conn.Err(), &full) || full.Limit != 1<<20 || full.Queued < 1<<20 || full.Queued > 1<<20+20_000 {
 		t.Fatal(p.conn.Err())
 	}
-	if got := receive(t, "the end of the call", h.log); !strings.Contains(got, "the agent does not read its input") {
+	if got := must.Receive(t, "the end of the call", h.log); !strings.Contains(got, "the agent does not read its input") {
 		t.Fatal(got)
 	}
 }
@@ -652,18 +618,14 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 func TestMessageLargerThanTheQueue(t *testing.T) {
 	p := connect(t, newEvents(), WithQueueLimit(100))
 	want := strings.Repeat("x", 1<<20)
-	if err := p.conn.Notify("n", want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.conn.Notify("n", want))
 	p.expect(`{"jsonrpc":"2.0","method":"n","params":"` + want + `"}`)
 }
 
 func TestWhatIsWrittenNoLongerCounts(t *testing.T) {
 	p := connect(t, newEvents(), WithQueueLimit(100))
 	for i := range 100 {
-		if err := p.conn.Notify("n", i); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.conn.Notify("n", i))
 		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":%d}`, i))
 	}
 }
@@ -671,28 +633,24 @@ func TestWhatIsWrittenNoLongerCounts(t *testing.T) {
 func TestReadingGoesOnWhileWritingIsStuck(t *testing.T) {
 	h := newEvents()
 	p := connectUnread(t, h, WithStallAfter(time.Millisecond))
-	if err := p.conn.Notify("n", strings.Repeat("x", 1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "Stalled", p.conn.Stalled())
+	must.Do(t, p.conn.Notify("n", strings.Repeat("x", 1<<20)))
+	must.Receive(t, "Stalled", p.conn.Stalled())
 	for i := range 100 {
 		p.send(`{"jsonrpc":"2.0","id":%d,"method":"ask"}`, i)
 		h.expect(t, "request ask ")
-		receive(t, "a request", h.requests).Reply(nil)
+		must.Receive(t, "a request", h.requests).Reply(nil)
 	}
 	p.conn.Close() // with the write still stuck
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Done", p.conn.Done())
 }
 
 func TestSlowIsNotStuck(t *testing.T) {
 	r, w := io.Pipe() // takes nothing by itself
 	p := NewConn(strings.NewReader(""), discardCloser{}, newEvents())
-	await(t, "Done", p.Done())
+	must.Receive(t, "Done", p.Done())
 	out := &writer{w: w, limit: 1 << 30, stallAfter: never, flushGrace: never, onError: func(error) {}}
 	out.start()
-	if err := out.enqueue(frame{nil, bytes.Repeat([]byte("x"), 10*writeChunk), []byte("\n")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.enqueue(frame{nil, bytes.Repeat([]byte("x"), 10*writeChunk), []byte("\n")}))
 	buf := make([]byte, 20*writeChunk)
 	n, err := r.Read(buf)
 	if err != nil || n > writeChunk {
@@ -700,7 +658,7 @@ func TestSlowIsNotStuck(t *testing.T) {
 	}
 	out.close()
 	go io.Copy(io.Discard, r)
-	await(t, "the writer", out.done)
+	must.Receive(t, "the writer", out.done)
 }
 
 type discardCloser struct{}
@@ -714,7 +672,7 @@ func TestLastWordsOfAPeerThatClosedItsInput(t *testing.T) {
 	p.conn.drainGrace = never
 	p.in.Close()
 	p.conn.Call("a", nil, h.done("a"))
-	await(t, "the writer", p.conn.out.done)
+	must.Receive(t, "the writer", p.conn.out.done)
 	for i := range 100 {
 		p.send(`{"jsonrpc":"2.0","method":"n","params":[%d]}`, i)
 		h.expect(t, fmt.Sprintf("notification n [%d]", i))
@@ -722,7 +680,7 @@ func TestLastWordsOfAPeerThatClosedItsInput(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","id":1,"result":1}`)
 	h.expect(t, "result a 1")
 	p.out.Close()
-	await(t, "Done", p.conn.Done())
+	must.Receive(t, "Done", p.conn.Done())
 }
 
 func TestPeerThatClosedItsInputAndLives(t *testing.T) {
@@ -731,8 +689,8 @@ func TestPeerThatClosedItsInputAndLives(t *testing.T) {
 	p.conn.drainGrace = time.Millisecond
 	p.in.Close()
 	p.conn.Call("a", nil, h.done("a"))
-	await(t, "Done", p.conn.Done())
-	if got := receive(t, "the end of the call", h.log); !strings.Contains(got, "write to the agent") {
+	must.Receive(t, "Done", p.conn.Done())
+	if got := must.Receive(t, "the end of the call", h.log); !strings.Contains(got, "write to the agent") {
 		t.Fatal(got)
 	}
 }
@@ -741,7 +699,7 @@ func TestReaderThatFails(t *testing.T) {
 	r, w := io.Pipe()
 	c := NewConn(r, discardCloser{}, newEvents())
 	w.CloseWithError(errors.New("wires cut"))
-	await(t, "Done", c.Done())
+	must.Receive(t, "Done", c.Done())
 	if err := c.Err(); !strings.Contains(err.Error(), "read from the agent: wires cut") {
 		t.Fatal(err)
 	}
@@ -764,7 +722,7 @@ func TestHugeLine(t *testing.T) {
 		p.send(`{"jsonrpc":"2.0","method":"after"}`)
 	}()
 	h.expect(t, "notification before ")
-	if got := receive(t, "the huge line", sizes); got != size+2 {
+	if got := must.Receive(t, "the huge line", sizes); got != size+2 {
 		t.Fatalf("%d bytes", got)
 	}
 	h.expect(t, "notification after ")
@@ -829,7 +787,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 	answered := make(chan struct{})
 	go func() { answers.Wait(); close(answered) }()
-	await(t, "the answers", answered)
+	must.Receive(t, "the answers", answered)
 	if line := broken.Load(); line != nil {
 		t.Errorf("broken line %q", *line)
 	}
@@ -845,7 +803,7 @@ func TestTrafficOfAConnection(t *testing.T) {
 	p.send(`oops`)
 	p.send(`{"id":1}`)
 	h.expect(t, "request ask ", "result a null")
-	receive(t, "a request", h.requests).Reply("<")
+	must.Receive(t, "a request", h.requests).Reply("<")
 	p.next()
 	var got []string
 	for _, e := range traffic.Entries() {

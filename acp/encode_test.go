@@ -6,6 +6,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // asJSON is a text as encoding/json writes it.
@@ -14,9 +17,7 @@ func asJSON(t *testing.T, text string) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, enc.Encode(text))
 	return strings.TrimSuffix(buf.String(), "\n")
 }
 
@@ -48,9 +49,7 @@ func TestTextIsWrittenAsByEncodingJSON(t *testing.T) {
 
 func TestTextIsAppended(t *testing.T) {
 	buf := append(make([]byte, 0, 100), "before "...)
-	if got := string(AppendText(buf, "a\nb")); got != `before "a\nb"` {
-		t.Error(got)
-	}
+	check.Equal(t, string(AppendText(buf, "a\nb")), `before "a\nb"`, "%v")
 }
 
 func FuzzAppendText(f *testing.F) {

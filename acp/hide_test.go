@@ -1,6 +1,10 @@
 package acp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
 
 // What is hidden stands in no record: a short value only where it is one of an MCP server's.
 func TestHiddenInTraffic(t *testing.T) {
@@ -12,14 +16,11 @@ func TestHiddenInTraffic(t *testing.T) {
 		`{"params":{"mcpServers":[{"n":1,"value":"***"},{"value":"***"}]}}`,
 		`{"text":"a *** in words","value":"1"}`,
 	} {
-		if got := string(traffic.Entries()[i].Msg); got != want {
-			t.Errorf("recorded is %s", got)
-		}
+		check.Equal(t, string(traffic.Entries()[i].Msg), want, "recorded is %s")
 	}
 	traffic.Hide([]string{"another"})
 	traffic.Unhide([]string{"long \"secret\"", "unknown"})
 	traffic.record(AgentToClient, []byte(`{"text":"a long \"secret\" and another"}`))
-	if got := string(traffic.Entries()[2].Msg); got != `{"text":"a long \"secret\" and ***"}` {
-		t.Errorf("when one is no secret any more, recorded is %s", got)
-	}
+	check.Equal(t, string(traffic.Entries()[2].Msg), `{"text":"a long \"secret\" and ***"}`,
+		"when one is no secret any more, recorded is %s")
 }

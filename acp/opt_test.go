@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestOpt(t *testing.T) {
@@ -39,15 +41,11 @@ func TestOpt(t *testing.T) {
 			}
 			for _, decoded := range []record{std, own} {
 				name := decoded.Name
-				if name != c.value.Name {
-					t.Errorf("decoded %+v, want %+v", name, c.value.Name)
-				}
+				check.Equal(t, name, c.value.Name, "decoded %+v")
 				if got, ok := name.Get(); got != c.get || ok != c.ok {
 					t.Errorf("Get = %q, %v", got, ok)
 				}
-				if got := name.Or("else"); got != c.or {
-					t.Errorf("Or = %q, want %q", got, c.or)
-				}
+				check.Equal(t, name.Or("else"), c.or, "Or = %q")
 				if name.IsNull() != c.isNull || name.IsZero() != (c.name == "omitted") {
 					t.Errorf("IsNull = %v, IsZero = %v", name.IsNull(), name.IsZero())
 				}

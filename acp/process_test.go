@@ -22,6 +22,8 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // childEnv makes the test binary run as the child of that name.
@@ -140,16 +142,12 @@ func startChild(name string) int {
 func start(t *testing.T, name string, args ...string) *Process {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p, err := Start(Command{Argv: append([]string{self}, args...), Env: []string{childEnv + "=" + name}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		p.Shutdown(0, 0)
-		await(t, "the end of "+name, p.Done())
+		must.Receive(t, "the end of "+name, p.Done())
 		p.Stdout.Close()
 		awaitGone(t, -p.PGID())
 	})
@@ -160,13 +158,7 @@ func start(t *testing.T, name string, args ...string) *Process {
 // zombie that only its new parent can bury.
 func awaitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(never)
-	for alive(pid) {
-		if time.Now().After(deadline) {
-			t.Fatalf("process %d lives", pid)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	must.Become(t, fmt.Sprintf("the end of process %d", pid), func() bool { return !alive(pid) })
 }
 
 func alive(pid int) bool {
@@ -203,15 +195,11 @@ func readLine(t *testing.T, r io.Reader) string {
 
 func TestProcessEnvironment(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	self, _ := os.Executable()
 	p, err := Start(Command{Argv: []string{self, "a b", ""}, Dir: dir,
 		Env: []string{childEnv + "=where", "ONLY=this", "PWD=/elsewhere"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := readLine(t, p.Stdout)
 	p.Shutdown(never, 0)
 	want, _ := json.Marshal([]any{dir, dir, "this", "", true, true, []string{self, "a b", ""}})
@@ -224,9 +212,7 @@ func TestStartErrors(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), mode))
 		return path
 	}
 	plain := write("plain", "x", 0o644)
@@ -235,9 +221,7 @@ func TestStartErrors(t *testing.T) {
 	env := []string{"PATH=" + dir + ":relative"}
 
 	t.Chdir(dir)
-	if err := os.Mkdir("relative", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("relative", 0o755))
 	write("relative/in-the-project", "#!/bin/sh\n", 0o755)
 
 	var notFound *NotFoundError
@@ -304,7 +288,7 @@ func TestShutdownByEndOfInput(t *testing.T) {
 	}
 	all.Wait()
 	p.Shutdown(never, never)
-	await(t, "Done", p.Done())
+	must.Receive(t, "Done", p.Done())
 	if p.Exit() != (Exit{}) {
 		t.Fatal(p.Exit())
 	}
@@ -334,15 +318,13 @@ func TestHastySecondShutdown(t *testing.T) {
 	patient := make(chan struct{})
 	go func() { p.Shutdown(never, never); close(patient) }()
 	p.Shutdown(0, 0)
-	await(t, "the patient one", patient)
+	must.Receive(t, "the patient one", patient)
 }
 
 func TestShutdownTakesTheWholeGroup(t *testing.T) {
 	p := start(t, "family")
 	pid, err := strconv.Atoi(readLine(t, p.Stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.Shutdown(never, 0) // the head exits by itself
 	if p.Exit() != (Exit{}) {
 		t.Fatal(p.Exit())
@@ -361,8 +343,8 @@ func TestDeathWithHeirs(t *testing.T) {
 				all, _ := io.ReadAll(p.Stdout)
 				read <- string(all)
 			}()
-			out := receive(t, "the end of stdout", read)
-			await(t, "Done", p.Done())
+			out := must.Receive(t, "the end of stdout", read)
+			must.Receive(t, "Done", p.Done())
 			if p.Exit().Code != 3 {
 				t.Fatal(p.Exit())
 			}
@@ -383,9 +365,7 @@ func TestDeathWithHeirs(t *testing.T) {
 
 func TestOutputLeftAtTheEnd(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close() // an heir holds it
 	o := &output{f: r}
 	w.WriteString("last words")
@@ -402,9 +382,7 @@ func TestOutputLeftAtTheEnd(t *testing.T) {
 // TestHeirThatOutrunsTheReader fills the pipe again before every read.
 func TestHeirThatOutrunsTheReader(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer w.Close()
 	o := &output{f: r}
 	o.end()
@@ -429,7 +407,7 @@ func TestStdoutClosedWhileAlive(t *testing.T) {
 	h := newEvents()
 	c := NewConn(p.Stdout, p.Stdin, h)
 	c.Call("a", nil, h.done("a"))
-	await(t, "the end of the connection", c.Done())
+	must.Receive(t, "the end of the connection", c.Done())
 	if !errors.Is(c.Err(), ErrPeerClosed) {
 		t.Fatal(c.Err())
 	}
@@ -447,8 +425,8 @@ func TestDeathOfAnAgent(t *testing.T) {
 	c := NewConn(p.Stdout, p.Stdin, h, WithTraffic(traffic))
 	c.Call("a", nil, h.done("a"))
 	h.expect(t, "notification n ", "result a 1")
-	await(t, "the end of the connection", c.Done())
-	await(t, "the end of the process", p.Done())
+	must.Receive(t, "the end of the connection", c.Done())
+	must.Receive(t, "the end of the process", p.Done())
 	if p.Exit().Code != 1 || p.Stderr() != "fatal: out of tokens\n" {
 		t.Fatal(p.Exit(), p.Stderr())
 	}
@@ -461,24 +439,22 @@ func TestDeathOfAnAgent(t *testing.T) {
 func TestShutdownWhileAWriteIsStuck(t *testing.T) {
 	p := start(t, "stubborn")
 	c := NewConn(p.Stdout, p.Stdin, newEvents(), WithStallAfter(time.Millisecond))
-	if err := c.Notify("n", strings.Repeat("x", 1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "Stalled", c.Stalled())
+	must.Do(t, c.Notify("n", strings.Repeat("x", 1<<20)))
+	must.Receive(t, "Stalled", c.Stalled())
 	p.Shutdown(0, time.Millisecond)
-	await(t, "the end of the connection", c.Done())
+	must.Receive(t, "the end of the connection", c.Done())
 }
 
 func TestStderrTail(t *testing.T) {
 	p := start(t, "stderr")
-	await(t, "Done", p.Done())
+	must.Receive(t, "Done", p.Done())
 	got := p.Stderr()
 	if !strings.HasPrefix(got, "line ") || !strings.HasSuffix(got, "line 19999\nthe end") ||
 		len(got) > stderrTail || len(got) < stderrTail-20 {
 		t.Fatalf("%d bytes: %.20q … %q", len(got), got, got[len(got)-20:])
 	}
 	p = start(t, "longline")
-	await(t, "Done", p.Done())
+	must.Receive(t, "Done", p.Done())
 	if got := strings.Trim(p.Stderr(), "�"); len(got) < stderrTail-4 || strings.Trim(got, "é") != "" {
 		t.Fatalf("%d bytes: %.20q", len(got), got)
 	}
@@ -491,9 +467,7 @@ func TestDeathOfTheHost(t *testing.T) {
 	}
 	host := start(t, "host")
 	pid, err := strconv.Atoi(readLine(t, host.Stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !alive(pid) {
 		t.Fatal("no agent is there: the test tests nothing")
 	}
@@ -508,7 +482,7 @@ func TestStartingThreadMayEnd(t *testing.T) {
 		runtime.LockOSThread()
 		started <- start(t, "echo")
 	}()
-	p := receive(t, "the process", started)
+	p := must.Receive(t, "the process", started)
 	for i := range 100 {
 		line := fmt.Sprint(i)
 		io.WriteString(p.Stdin, line+"\n")

@@ -8,15 +8,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func readAll(t *testing.T, file io.Reader) []Entry {
 	t.Helper()
 	var entries []Entry
 	for e, err := range ReadTraffic(file) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entries = append(entries, e)
 	}
 	return entries
@@ -30,21 +31,15 @@ func TestTrafficFile(t *testing.T) {
 	traffic.recordJunk(AgentToClient, []byte("a\tb\xff<"))
 	var file bytes.Buffer
 	stop, err := traffic.RecordTo(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := traffic.RecordTo(&file); err == nil {
 		t.Fatal("two recordings at a time")
 	}
 	traffic.record(AgentToClient, []byte(long))
 	traffic.record(AgentToClient, []byte(`[{"a": 1}, {}]`))
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	traffic.record(AgentToClient, []byte(`"not in the file"`))
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 
 	got := readAll(t, &file)
 	if len(got) != 5 {
@@ -69,15 +64,11 @@ func TestTrafficFile(t *testing.T) {
 	if _, ok := got[4].Cut(); ok {
 		t.Error("a whole message counts as cut")
 	}
-	if n := len(traffic.Entries()); n != 6 {
-		t.Errorf("%d entries in memory", n)
-	}
+	check.Equal(t, len(traffic.Entries()), 6, "%d entries in memory")
 	if stop, err = traffic.RecordTo(io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 }
 
 func TestTrafficIsBounded(t *testing.T) {
@@ -124,9 +115,7 @@ func TestRecordingDoesNotWaitForTheFile(t *testing.T) {
 	traffic := NewTraffic(0)
 	w := stuckWriter{make(chan struct{}), errors.New("disk full")}
 	stop, err := traffic.RecordTo(w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -149,9 +138,7 @@ func TestConcurrentRecording(t *testing.T) {
 	traffic := NewTraffic(0)
 	var file bytes.Buffer
 	stop, err := traffic.RecordTo(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -161,9 +148,7 @@ func TestConcurrentRecording(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	inFile, inMemory := readAll(t, &file), traffic.Entries()
 	if len(inFile) != 4000 || len(inMemory) != 4000 {
 		t.Fatal(len(inFile), len(inMemory))

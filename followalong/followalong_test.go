@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // start is when each test begins.
@@ -205,9 +207,7 @@ func TestReturnedJumps(t *testing.T) {
 	none(1000, "the first is under way")
 	f.Return(j)
 	j = take(1000)
-	if j.Path != "b" {
-		t.Errorf("an older place is shown: %s", j.Path)
-	}
+	check.Equal(t, j.Path, "b", "an older place is shown: %s")
 	f.Return(j)
 	f.Lock()
 	none(1100, "locked")

@@ -3,8 +3,6 @@ package host
 import (
 	"context"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -16,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/calldiff"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // noBuffers is a Neovim without buffers, which answers when it may.
@@ -79,20 +78,11 @@ func replacing(path, old, text string) session.Diff {
 	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
 }
 
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // Going to a call that names no place leads to its change.
 func TestLocationOfAChange(t *testing.T) {
 	s, dir, may := diskSession(t)
 	close(may)
-	path := write(t, dir, "a", "one\ntwo\nthree\n")
+	path := must.Write(t, dir, "a", "one\ntwo\nthree\n")
 	s.tells("c", replacing(path, "three", "3"))
 	s.located("c")
 	s.on(func() {
@@ -143,7 +133,7 @@ func TestChangesThatWereAskedStay(t *testing.T) {
 	} {
 		s, dir, may := diskSession(t)
 		close(may)
-		path := write(t, dir, "a.txt", "1\n2\n3\n")
+		path := must.Write(t, dir, "a.txt", "1\n2\n3\n")
 		s.on(func() {
 			s.phase = ready
 			s.permission.Ask(session.PermissionRequest{

@@ -17,6 +17,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/follow"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // listening takes the patches of calls that an adapter translates.
@@ -57,17 +59,11 @@ func onTheWire(t *testing.T, file string) map[string]session.ToolCallPatch {
 // the record of changes, what the agent knows, and the window that follows.
 func TestWhichFileAnAgentMeans(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, d := range []string{"home", "proj/sub", "other/sub"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o777))
 	}
-	if err := os.Symlink("../other/sub", dir+"/proj/link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("../other/sub", dir+"/proj/link"))
 	t.Setenv("HOME", dir+"/home")
 	kept := answers.Open(dir + "/answers.json")
 	deciding := func(list ...rules.Rule) *policy.Policy { return policy.New(rules.List{Rules: list}, kept) }
@@ -151,12 +147,9 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			case want != "":
 				blind = "yes"
 			}
-			if got := project.Decide(r).OptionID; got != careful {
-				t.Errorf("%q in %s: a rule for the project answers %q, expected %q", name, way, got, careful)
-			}
-			if got := careless.Decide(r).OptionID; got != blind {
-				t.Errorf("%q in %s: a rule for all edits answers %q, expected %q", name, way, got, blind)
-			}
+			check.Equal(t, project.Decide(r).OptionID, careful,
+				"%q in %s: a rule for the project answers %q", name, way)
+			check.Equal(t, careless.Decide(r).OptionID, blind, "%q in %s: a rule for all edits answers %q", name, way)
 
 			// The record, and what the agent knows.
 			if got := real(session.AllAbsolute(call.Files().Changed, s.base.Absolute)); !slices.Equal(got, files) {
@@ -189,9 +182,8 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 		if found != want || (err == nil) != (want != "") {
 			t.Errorf("%q: a read is of %q, %v, expected %q", name, found, err, want)
 		}
-		if free := s.permission.FileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free; free != inProject {
-			t.Errorf("%q: a read is free: %v", name, free)
-		}
+		check.Equal(t, s.permission.FileAccess(session.KindRead, rules.Path{Given: path, Real: found}).Free, inProject,
+			"%q: a read is free: %v", name)
 	}
 }
 

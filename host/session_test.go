@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // aloneSession is a session whose host has no Neovim, in a bubble of synctest.
@@ -126,9 +127,7 @@ func TestPromptThatIsNotTaken(t *testing.T) {
 				}
 			}
 		})
-		if said := s.told(); !strings.Contains(said, "had not taken your prompt") {
-			t.Errorf("the chat has %q", said)
-		}
+		check.Contains(t, s.told(), "had not taken your prompt", "the chat has %q")
 	})
 }
 
@@ -157,9 +156,7 @@ func TestATurnEndsOnce(t *testing.T) {
 		if ends != 1 || s.conv.Stop != session.StopEndTurn {
 			t.Errorf("it ended %d times, with %q", ends, s.conv.Stop)
 		}
-		if said := s.told(); !strings.Contains(said, "It is dead.") {
-			t.Errorf("the chat has %q", said)
-		}
+		check.Contains(t, s.told(), "It is dead.", "the chat has %q")
 	})
 }
 

@@ -4,14 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestFoldersThatCannotBeWrittenAreLeft(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	good := filepath.Join(dir, "not/yet/there")
 	o := Options{State: good, Data: dir}
 	if said := o.leaveUnwritable(); said != "" || o.State != good || o.Data != dir || o.Cache != "" {

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -30,9 +31,6 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-// never is how long a test waits for what must come: a deadline against hanging only.
-const never = 60 * time.Second
 
 // client is the other side of a connection to the agent. It checks all that the agent sends against the schema.
 type client struct {
@@ -80,38 +78,33 @@ func connect(t *testing.T, dir string, capabilities v1.ClientCapabilities) *clie
 			t.Error(err)
 		}
 	})
-	must[v1.InitializeResponse](c, v1.MethodInitialize,
+	answer[v1.InitializeResponse](c, v1.MethodInitialize,
 		v1.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: capabilities})
-	c.session = must[v1.NewSessionResponse](c, v1.MethodSessionNew, v1.NewSessionRequest{CWD: dir}).SessionID
+	c.session = answer[v1.NewSessionResponse](c, v1.MethodSessionNew, v1.NewSessionRequest{CWD: dir}).SessionID
 	return c
 }
 
 // call makes a request and waits for its answer.
 func call[R any](c *client, method string, params any) (R, error) {
 	c.t.Helper()
-	type answer struct {
-		result R
-		err    error
+	type result struct {
+		value R
+		err   error
 	}
-	answers := make(chan answer, 1)
+	answers := make(chan result, 1)
 	c.conn.Call(method, params, func(raw json.RawMessage, err error) {
-		var a answer
+		var a result
 		if a.err = err; err == nil {
 			c.check(c.official.Check(method, schema.Response, schema.Agent, raw))
-			a.err = acp.Decode(raw, &a.result)
+			a.err = acp.Decode(raw, &a.value)
 		}
 		answers <- a
 	})
-	select {
-	case a := <-answers:
-		return a.result, a.err
-	case <-time.After(never):
-		c.t.Fatalf("%s is never answered", method)
-		panic("unreachable")
-	}
+	a := must.Receive(c.t, method, answers)
+	return a.value, a.err
 }
 
-func must[R any](c *client, method string, params any) R {
+func answer[R any](c *client, method string, params any) R {
 	c.t.Helper()
 	result, err := call[R](c, method, params)
 	if err != nil {
@@ -123,7 +116,7 @@ func must[R any](c *client, method string, params any) R {
 // prompt runs a turn and returns why it ended.
 func (c *client) prompt(text string) v1.StopReason {
 	c.t.Helper()
-	return must[v1.PromptResponse](c, v1.MethodSessionPrompt, promptOf(c.session, text)).StopReason
+	return answer[v1.PromptResponse](c, v1.MethodSessionPrompt, promptOf(c.session, text)).StopReason
 }
 
 // promptError runs a turn that fails.
@@ -331,22 +324,9 @@ func (c *client) forget() {
 	c.updates, c.requests, c.asked = nil, nil, nil
 }
 
-func await[T any](t *testing.T, what string, ch <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(never):
-		t.Fatalf("hangs waiting for %s", what)
-		panic("unreachable")
-	}
-}
-
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {
-		if !strings.Contains(text, w) {
-			t.Errorf("no %q in\n%s", w, text)
-		}
+		check.Contains(t, text, w, "%s")
 	}
 }

@@ -15,33 +15,24 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // project makes a folder with a README, whose text in the editor is another than on the disk.
 func project(t *testing.T) (dir, readme string) {
 	t.Helper()
 	dir = t.TempDir()
-	readme = write(t, dir, "README.md", "# Saved\n")
-	write(t, dir, "a.lua", "return 1\n")
-	write(t, dir, "test.sh", "echo ok\n")
+	readme = must.Write(t, dir, "README.md", "# Saved\n")
+	must.Write(t, dir, "a.lua", "return 1\n")
+	must.Write(t, dir, "test.sh", "echo ok\n")
 	return dir, readme
-}
-
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestInitialize(t *testing.T) {
 	c := connect(t, t.TempDir(), all)
-	info := must[v1.InitializeResponse](c, v1.MethodInitialize, v1.InitializeRequest{ProtocolVersion: 7})
-	if info.ProtocolVersion != 1 {
-		t.Errorf("speaks version %d", info.ProtocolVersion)
-	}
+	info := answer[v1.InitializeResponse](c, v1.MethodInitialize, v1.InitializeRequest{ProtocolVersion: 7})
+	check.Equal(t, info.ProtocolVersion, 1, "speaks version %d")
 	if i := info.AgentInfo; i == nil || i.Name != "acp-nvim-demo" || i.Title != "Demo" || i.Version != "1.2.3" {
 		t.Errorf("it is %+v", i)
 	}
@@ -62,9 +53,7 @@ func TestTour(t *testing.T) {
 	dir, readme := project(t)
 	c := connect(t, dir, all)
 	c.files[readme] = "# Unsaved\n\nThe third line\n"
-	if stop := c.prompt("Show me what you can do"); stop != v1.StopEndTurn {
-		t.Errorf("it ended with %s", stop)
-	}
+	check.Equal(t, c.prompt("Show me what you can do"), v1.StopEndTurn, "it ended with %s")
 	contains(t, c.text(), "a script without a model", "it has 3 lines", "“Unsaved”", "```lua", "| text ",
 		"### Summary", "- I changed `README.md`", "- The command ended with code 0")
 	if want := "# Unsaved\n\n> " + note + "\n\nThe third line\n"; c.files[readme] != want {
@@ -136,9 +125,7 @@ func TestFollowUp(t *testing.T) {
 	c.forget()
 	c.prompt("thank you")
 	contains(t, c.text(), "“thank you”", "`tour`; you rejected the edit, so `README.md` is as it was")
-	if n := len(of[*v1.ToolCall](c)); n != 0 {
-		t.Errorf("the second answer makes %d tool calls", n)
-	}
+	check.Equal(t, len(of[*v1.ToolCall](c)), 0, "the second answer makes %d tool calls")
 }
 
 // An edit takes back the one before; an answer for always is not asked for again.
@@ -168,21 +155,17 @@ func TestModes(t *testing.T) {
 	dir, readme := project(t)
 	c := connect(t, dir, all)
 	c.files[readme] = "text"
-	must[v1.SetSessionModeResponse](c, v1.MethodSessionSetMode, v1.SetSessionModeRequest{SessionID: c.session, ModeID: "auto"})
-	if n := len(of[*v1.ConfigOptionUpdate](c)); n != 1 {
-		t.Errorf("%d updates of the options", n)
-	}
+	answer[v1.SetSessionModeResponse](c, v1.MethodSessionSetMode, v1.SetSessionModeRequest{SessionID: c.session, ModeID: "auto"})
+	check.Equal(t, len(of[*v1.ConfigOptionUpdate](c)), 1, "%d updates of the options")
 	c.prompt("edit")
 	if len(c.asked) != 0 || !strings.Contains(c.files[readme], note) {
 		t.Errorf("in auto mode it asked %d times, the file is %q", len(c.asked), c.files[readme])
 	}
-	options := must[v1.SetSessionConfigOptionResponse](c, v1.MethodSessionSetConfigOption, v1.SelectValue(c.session, "mode", "ask"))
+	options := answer[v1.SetSessionConfigOptionResponse](c, v1.MethodSessionSetConfigOption, v1.SelectValue(c.session, "mode", "ask"))
 	if s, ok := options.ConfigOptions[0].Kind.(*v1.SessionConfigSelect); !ok || s.CurrentValue != "ask" {
 		t.Errorf("the options are %+v", options)
 	}
-	if n := len(of[*v1.CurrentModeUpdate](c)); n != 1 {
-		t.Errorf("%d updates of the mode", n)
-	}
+	check.Equal(t, len(of[*v1.CurrentModeUpdate](c)), 1, "%d updates of the mode")
 	c.prompt("edit")
 	if len(c.asked) != 1 {
 		t.Errorf("in ask mode it asked %d times", len(c.asked))
@@ -222,13 +205,9 @@ func TestCommands(t *testing.T) {
 			c := connect(t, dir, all)
 			c.files[readme] = "# Unsaved"
 			c.files[filepath.Join(dir, "a.lua")] = "return\n1"
-			if stop := c.prompt(test.prompt); stop != test.stop {
-				t.Errorf("it ended with %s, want %s", stop, test.stop)
-			}
+			check.Equal(t, c.prompt(test.prompt), test.stop, "it ended with %s")
 			contains(t, c.text(), test.text)
-			if got := c.statuses(); got != test.calls {
-				t.Errorf("the tool calls are %q, want %q", got, test.calls)
-			}
+			check.Equal(t, c.statuses(), test.calls, "the tool calls are %q")
 		})
 	}
 }
@@ -246,7 +225,7 @@ func TestErrorAnswer(t *testing.T) {
 func TestAuth(t *testing.T) {
 	c := connect(t, t.TempDir(), all)
 	login := func() {
-		must[v1.AuthenticateResponse](c, v1.MethodAuthenticate, v1.AuthenticateRequest{MethodID: loginMethod})
+		answer[v1.AuthenticateResponse](c, v1.MethodAuthenticate, v1.AuthenticateRequest{MethodID: loginMethod})
 	}
 	if e := c.promptError("auth"); e.Code != acp.CodeAuthRequired {
 		t.Errorf("the error is %v", e)
@@ -254,14 +233,12 @@ func TestAuth(t *testing.T) {
 	login()
 	c.prompt("auth")
 	contains(t, c.text(), "You are logged in")
-	must[v1.LogoutResponse](c, v1.MethodLogout, v1.LogoutRequest{})
+	answer[v1.LogoutResponse](c, v1.MethodLogout, v1.LogoutRequest{})
 	if e := c.promptError("auth"); e.Code != acp.CodeAuthRequired {
 		t.Errorf("after the logout: %v", e)
 	}
 	t.Setenv("ACP_DEMO_LOGGED_IN", "1")
-	if stop := connect(t, t.TempDir(), all).prompt("auth"); stop != v1.StopEndTurn {
-		t.Errorf("with the variable set: %s", stop)
-	}
+	check.Equal(t, connect(t, t.TempDir(), all).prompt("auth"), v1.StopEndTurn, "with the variable set: %s")
 }
 
 // An agent works by itself where the client cannot help, and says so.
@@ -299,9 +276,7 @@ func TestRefusals(t *testing.T) {
 	dir, _ := project(t) // which the client will not read
 	c := connect(t, dir, all)
 	c.create = func(r *acp.Request) { r.ReplyError(errors.New("no terminal is free")) }
-	if stop := c.prompt("hello"); stop != v1.StopEndTurn {
-		t.Errorf("it ended with %s", stop)
-	}
+	check.Equal(t, c.prompt("hello"), v1.StopEndTurn, "it ended with %s")
 	contains(t, c.text(), "I could not read `README.md`", "no terminal is free", "The command could not be run")
 	if got, want := c.statuses(), "failed failed"; got != want {
 		t.Errorf("the tool calls are %s, want %s", got, want)
@@ -322,9 +297,7 @@ func TestCommandFails(t *testing.T) {
 		c.prompt("/run make it so")
 		contains(t, c.text(), test.want)
 		contains(t, c.asked[0].ToolCall.Title.Or(""), "make it so")
-		if got := c.statuses(); got != "failed" {
-			t.Errorf("the tool call is %s", got)
-		}
+		check.Equal(t, c.statuses(), "failed", "the tool call is %s")
 	}
 }
 
@@ -338,12 +311,8 @@ func TestCancelWhileWriting(t *testing.T) {
 			}
 		}
 	})
-	if stop := await(t, "the end of the turn", c.start("long")); stop != v1.StopCancelled {
-		t.Errorf("it ended with %s", stop)
-	}
-	if stop := c.prompt("text"); stop != v1.StopEndTurn {
-		t.Errorf("the next turn ended with %s", stop)
-	}
+	check.Equal(t, must.Receive(t, "the end of the turn", c.start("long")), v1.StopCancelled, "it ended with %s")
+	check.Equal(t, c.prompt("text"), v1.StopEndTurn, "the next turn ended with %s")
 }
 
 // The turn ends at once, without waiting for an answer that never comes.
@@ -357,11 +326,10 @@ func TestCancelWhileAsking(t *testing.T) {
 			given <- r
 			c.cancel()
 		}
-		if stop := await(t, "the end of the turn", c.start(prompt)); stop != v1.StopCancelled {
-			t.Errorf("%s: it ended with %s", prompt, stop)
-		}
-		r := await(t, "the request", given)
-		await(t, "the request to be given up", r.Context().Done())
+		check.Equal(t, must.Receive(t, "the end of the turn", c.start(prompt)), v1.StopCancelled,
+			"%s: it ended with %s", prompt)
+		r := must.Receive(t, "the request", given)
+		must.Receive(t, "the request to be given up", r.Context().Done())
 		r.ReplyError(r.Context().Err())
 		if c.files[readme] != "text" {
 			t.Errorf("%s: it edited all the same", prompt)
@@ -376,9 +344,7 @@ func TestPermissionCancelled(t *testing.T) {
 		c := connect(t, dir, all)
 		c.files[readme] = "text"
 		c.permit = choose("no such kind")
-		if stop := c.prompt(prompt); stop != v1.StopCancelled {
-			t.Errorf("%s: it ended with %s", prompt, stop)
-		}
+		check.Equal(t, c.prompt(prompt), v1.StopCancelled, "%s: it ended with %s", prompt)
 	}
 }
 
@@ -386,9 +352,7 @@ func TestCancelWhileRunning(t *testing.T) {
 	dir, _ := project(t)
 	c := connect(t, dir, all)
 	c.exit = func(*acp.Request) { c.cancel() } // and never an answer
-	if stop := await(t, "the end of the turn", c.start("run")); stop != v1.StopCancelled {
-		t.Errorf("it ended with %s", stop)
-	}
+	check.Equal(t, must.Receive(t, "the end of the turn", c.start("run")), v1.StopCancelled, "it ended with %s")
 	if got, want := c.methods(), "request_permission create wait_for_exit kill release"; got != want {
 		t.Errorf("it asked for\n%s, want\n%s", got, want)
 	}
@@ -401,14 +365,12 @@ func TestCancelWhileCreating(t *testing.T) {
 	creating := make(chan *acp.Request, 1)
 	c.create = func(r *acp.Request) { creating <- r }
 	stopped := c.start("run")
-	r := await(t, "the terminal", creating)
+	r := must.Receive(t, "the terminal", creating)
 	c.cancel()
 	// The agent reads in order: with this answer it has read the cancellation.
 	_, _ = call[json.RawMessage](c, "no/such/method", nil)
 	r.Reply(v1.CreateTerminalResponse{TerminalID: "late"})
-	if stop := await(t, "the end of the turn", stopped); stop != v1.StopCancelled {
-		t.Errorf("it ended with %s", stop)
-	}
+	check.Equal(t, must.Receive(t, "the end of the turn", stopped), v1.StopCancelled, "it ended with %s")
 	contains(t, c.methods(), "kill release")
 }
 
@@ -416,21 +378,18 @@ func TestSessions(t *testing.T) {
 	c := connect(t, t.TempDir(), all)
 	writing := c.writing()
 	first, stopped := c.session, c.start("long")
-	await(t, "the first session", writing)
+	must.Receive(t, "the first session", writing)
 	if e := c.promptError("text"); e.Code != acp.CodeInvalidRequest {
 		t.Errorf("a second turn in a session: %v", e)
 	}
-	c.session = must[v1.NewSessionResponse](c, v1.MethodSessionNew, v1.NewSessionRequest{CWD: t.TempDir()}).SessionID
+	c.session = answer[v1.NewSessionResponse](c, v1.MethodSessionNew, v1.NewSessionRequest{CWD: t.TempDir()}).SessionID
 	if c.session == first {
 		t.Fatalf("two sessions are called %s", first)
 	}
-	if stop := c.prompt("text"); stop != v1.StopEndTurn {
-		t.Errorf("beside another, it ended with %s", stop)
-	}
-	must[v1.CloseSessionResponse](c, v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: first})
-	if stop := await(t, "the end of the turn", stopped); stop != v1.StopCancelled {
-		t.Errorf("its session closed, it ended with %s", stop)
-	}
+	check.Equal(t, c.prompt("text"), v1.StopEndTurn, "beside another, it ended with %s")
+	answer[v1.CloseSessionResponse](c, v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: first})
+	check.Equal(t, must.Receive(t, "the end of the turn", stopped), v1.StopCancelled,
+		"its session closed, it ended with %s")
 	second := c.session
 	if c.session = first; c.promptError("text").Code != acp.CodeInvalidParams {
 		t.Error("a closed session takes prompts")
@@ -453,10 +412,10 @@ func TestEndOfInput(t *testing.T) {
 		}
 		if prompt != "" {
 			c.conn.Call(v1.MethodSessionPrompt, promptOf(c.session, prompt), func(json.RawMessage, error) {})
-			await(t, "the turn", busy)
+			must.Receive(t, "the turn", busy)
 		}
 		c.conn.Close()
-		if err := await(t, "the end", c.served); err != nil {
+		if err := must.Receive(t, "the end", c.served); err != nil {
 			t.Errorf("%q: Serve: %v", prompt, err)
 		}
 	}
@@ -469,7 +428,7 @@ func TestEndOfContext(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- Serve(ctx, inR, outW, "test", 1) }()
 	cancel()
-	if err := await(t, "the end", served); err != nil {
+	if err := must.Receive(t, "the end", served); err != nil {
 		t.Errorf("Serve: %v", err)
 	}
 	inW.Close()
@@ -492,26 +451,18 @@ func TestPace(t *testing.T) {
 
 func TestCrash(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), crashEnv+"=1", "ACP_DEMO_DELAY_MS=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	_, err = io.WriteString(stdin, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}
 {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"demo-1","prompt":[{"type":"text","text":"crash"}]}}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("it ended with %v", err)
@@ -529,19 +480,17 @@ func TestPick(t *testing.T) {
 		}
 	}
 	check("hello.txt")
-	write(t, dir, ".hidden.txt", "x")
-	write(t, dir, "a.json", "{}")
-	write(t, dir, "b.txt", "\x00")
-	write(t, dir, "c.txt", "\xff")
-	write(t, dir, "d.txt", strings.Repeat("x", 100<<10))
-	if err := os.Mkdir(filepath.Join(dir, "e.txt"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, dir, ".hidden.txt", "x")
+	must.Write(t, dir, "a.json", "{}")
+	must.Write(t, dir, "b.txt", "\x00")
+	must.Write(t, dir, "c.txt", "\xff")
+	must.Write(t, dir, "d.txt", strings.Repeat("x", 100<<10))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "e.txt"), 0o777))
 	check("hello.txt")
-	write(t, dir, "f.lua", "x")
-	write(t, dir, "g.md", "x")
+	must.Write(t, dir, "f.lua", "x")
+	must.Write(t, dir, "g.md", "x")
 	check("f.lua")
-	write(t, dir, "readme.md", "x")
+	must.Write(t, dir, "readme.md", "x")
 	check("readme.md")
 	if f := pick(dir, []string{filepath.Join(dir, "b.txt"), filepath.Join(dir, "a.json")}); f.name() != "a.json" {
 		t.Errorf("picked %s, although the prompt names a.json", f.name())
@@ -558,9 +507,7 @@ func TestChange(t *testing.T) {
 	} {
 		f := file{path: name, exists: true, text: texts[0]}
 		changed, _ := f.change()
-		if changed != texts[1] {
-			t.Errorf("%s becomes %q, want %q", name, changed, texts[1])
-		}
+		check.Equal(t, changed, texts[1], "%s becomes %q", name)
 		f.text = changed
 		if back, _ := f.change(); back != texts[0] {
 			t.Errorf("%s: taken back it is %q, want %q", name, back, texts[0])
@@ -570,9 +517,7 @@ func TestChange(t *testing.T) {
 
 func TestPieces(t *testing.T) {
 	text := markdown + "wörd " + strings.Repeat("x", 100)
-	if got := strings.Join(pieces(text), ""); got != text {
-		t.Errorf("joined, the pieces are\n%s", got)
-	}
+	check.Equal(t, strings.Join(pieces(text), ""), text, "joined, the pieces are\n%s")
 	if n := len(pieces(text)); n < 20 {
 		t.Errorf("only %d pieces", n)
 	}
@@ -584,7 +529,7 @@ func TestLinkedFile(t *testing.T) {
 	c := connect(t, dir, all)
 	path := filepath.Join(dir, "a.lua")
 	c.files[path] = "return 'linked'\n"
-	must[v1.PromptResponse](c, v1.MethodSessionPrompt, v1.PromptRequest{SessionID: c.session, Prompt: []v1.ContentBlock{
+	answer[v1.PromptResponse](c, v1.MethodSessionPrompt, v1.PromptRequest{SessionID: c.session, Prompt: []v1.ContentBlock{
 		v1.Text("read"), &v1.ResourceLink{Name: "a.lua", URI: "file://" + path},
 	}})
 	contains(t, c.text(), "`a.lua`: it has 1 line and begins with “return 'linked'”")
@@ -593,16 +538,12 @@ func TestLinkedFile(t *testing.T) {
 func TestRename(t *testing.T) {
 	dir, readme := project(t)
 	other := filepath.Join(dir, "more.txt")
-	if err := os.WriteFile(other, []byte("Hello again\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte("Hello again\n"), 0o666))
 	c := connect(t, dir, all)
 	c.files[readme], c.files[other] = "Hello and Hello\n", "Hello again\n"
 	c.prompt("rename")
 	contains(t, c.text(), "“Good day” for “Hello” in 2 files")
-	if got := c.files[readme]; got != "Good day and Good day\n" {
-		t.Errorf("through the client came %q", got)
-	}
+	check.Equal(t, c.files[readme], "Good day and Good day\n", "through the client came %q")
 	if got, _ := os.ReadFile(other); string(got) != "Good day again\n" {
 		t.Errorf("the disk has %q", got)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -85,7 +86,7 @@ func (c *clientV2) must(method, params string) json.RawMessage {
 		}
 		done <- answer{raw, err}
 	})
-	a := await(c.t, method, done)
+	a := must.Receive(c.t, method, done)
 	if a.err != nil {
 		c.t.Fatalf("%s: %v", method, a.err)
 	}
@@ -100,7 +101,7 @@ func (c *clientV2) prompt(text string) <-chan error {
 func (c *clientV2) story() (words []string, end *v2.StateUpdate) {
 	c.t.Helper()
 	for {
-		switch u := await(c.t, "the end of the turn", c.updates).(type) {
+		switch u := must.Receive(c.t, "the end of the turn", c.updates).(type) {
 		case *v2.StateUpdate:
 			words = append(words, u.State)
 			if u.State == v2.StateIdle {
@@ -157,9 +158,7 @@ func (c *clientV2) HandleRequest(r *acp.Request) {
 func TestTourInV2(t *testing.T) {
 	dir, readme := project(t)
 	c := connectV2(t, dir)
-	if err := await(t, "the answer", c.prompt("Show me")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, must.Receive(t, "the answer", c.prompt("Show me")))
 	words, end := c.story()
 	all := strings.Join(words, "")
 	contains(t, all, "a script without a model", "### Summary", "- I changed `README.md`", "- The command ended with code 0", "ok\n", "exit 0")
@@ -169,7 +168,7 @@ func TestTourInV2(t *testing.T) {
 	if text, _ := os.ReadFile(readme); !strings.Contains(string(text), note) {
 		t.Errorf("the file is %q", text)
 	}
-	edit := await(t, "the question", c.asked)
+	edit := must.Receive(t, "the question", c.asked)
 	content, _ := edit.Subject.(*v2.ToolCallPermissionSubject).ToolCall.Content.Get()
 	d, _ := content[0].(*v2.Diff)
 	if d == nil || d.Patch == nil || !strings.Contains(d.Patch.Text, "+> "+note) {
@@ -182,7 +181,7 @@ func TestNoAnswerInV2(t *testing.T) {
 	dir, _ := project(t)
 	c := connectV2(t, dir)
 	c.answer = ""
-	await(t, "the answer", c.prompt("/edit README.md"))
+	must.Receive(t, "the answer", c.prompt("/edit README.md"))
 	words, end := c.story()
 	if all := strings.Join(words, ""); !strings.Contains(all, "stays as it is") || end.StopReason != "end_turn" {
 		t.Errorf("told %s", all)
@@ -198,7 +197,7 @@ func TestAllCommandsInV2(t *testing.T) {
 		case "crash", "long":
 			continue
 		}
-		if err := await(t, "the answer", c.prompt(command.name)); err != nil {
+		if err := must.Receive(t, "the answer", c.prompt(command.name)); err != nil {
 			t.Fatalf("%s: %v", command.name, err)
 		}
 		if _, end := c.story(); end.StopReason != want && (want != "" || end.StopReason != "end_turn") {
@@ -219,7 +218,7 @@ func TestAllCommandsInV2(t *testing.T) {
 // A second prompt is held until the first is over, or given back by a cancel.
 func TestHeldPromptsInV2(t *testing.T) {
 	c := connectV2(t, t.TempDir())
-	await(t, "the answer", c.prompt("long"))
+	must.Receive(t, "the answer", c.prompt("long"))
 	second := c.prompt("help")
 	c.must("session/list", `{}`) // it has come
 	select {
@@ -227,22 +226,20 @@ func TestHeldPromptsInV2(t *testing.T) {
 		t.Fatalf("the second was answered: %v", err)
 	default:
 	}
-	if err := c.conn.Notify("session/cancel", json.RawMessage(fmt.Sprintf(`{"sessionId":%q}`, c.session))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.conn.Notify("session/cancel", json.RawMessage(fmt.Sprintf(`{"sessionId":%q}`, c.session))))
 	var e *acp.Error
-	if err := await(t, "the second", second); !errors.As(err, &e) || e.Code != acp.CodeRequestCancelled {
+	if err := must.Receive(t, "the second", second); !errors.As(err, &e) || e.Code != acp.CodeRequestCancelled {
 		t.Errorf("the second was answered %v", err)
 	}
 	if _, end := c.story(); end.StopReason != "cancelled" {
 		t.Errorf("the first ended with %+v", end)
 	}
-	await(t, "the answer", c.prompt("think"))
+	must.Receive(t, "the answer", c.prompt("think"))
 	second = c.prompt("help")
 	if _, end := c.story(); end.StopReason != "end_turn" {
 		t.Errorf("it ended with %+v", end)
 	}
-	if err := await(t, "the second", second); err != nil {
+	if err := must.Receive(t, "the second", second); err != nil {
 		t.Error(err)
 	}
 	if words, _ := c.story(); !strings.Contains(strings.Join(words, ""), "the words I know") {
@@ -271,9 +268,7 @@ func TestGitPatch(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "f")
-		if err := os.WriteFile(path, []byte(c[0]), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(c[0]), 0o666))
 		apply := exec.Command("git", "apply", "--unsafe-paths", "-p1", "-")
 		apply.Dir, apply.Stdin = dir, strings.NewReader(gitPatch("/f", c[0], c[1], true))
 		apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))

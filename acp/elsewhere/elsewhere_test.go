@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func paths(t *testing.T, m map[string]string) *Map {
 	t.Helper()
 	got, err := New(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return got
 }
 
@@ -24,9 +25,7 @@ func TestPaths(t *testing.T) {
 	for here, there := range map[string]string{
 		"/home/me": "/w", "/home/me/a b": "/w/a b", "/home/me/deep/x": "/d/x", "/home/mean": "/home/mean", "/lib/c": "/c", "relative": "relative", "": "",
 	} {
-		if got := m.There(here); got != there {
-			t.Errorf("%s is %s there, not %s", here, got, there)
-		}
+		check.Equal(t, m.There(here), there, "%s is %s there", here)
 		if got := m.Here(there); got != here && here != "/home/mean" {
 			t.Errorf("%s is %s here, not %s", there, got, here)
 		}
@@ -78,9 +77,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%s goes out", out.String())
 		}
 		back, err := io.ReadAll(iotest.OneByteReader(m.In(&out)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if !same(t, before, back) {
 			t.Errorf("%s came back as %s", before, back)
 		}
@@ -95,9 +92,7 @@ func same(t *testing.T, a, b []byte) bool {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
 		var value any
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&value))
 		out, _ := json.Marshal(value)
 		texts[i] = strings.ReplaceAll(string(out), "%C3%BC", "ü") // in a link
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/demo"
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // editor is a client that says yes to everything.
@@ -70,20 +70,11 @@ func converse(t *testing.T, agent func(stdin io.Reader, stdout io.WriteCloser) e
 			e.note(call.method, result)
 			answers <- err
 		})
-		select {
-		case err := <-answers:
-			if err != nil {
-				t.Fatalf("%s: %v", call.method, err)
-			}
-		case <-time.After(never):
-			t.Fatalf("%s is never answered", call.method)
-		}
+		must.Do(t, must.Receive(t, call.method, answers))
 	}
 	conn.Close()
 	<-conn.Done()
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-ended)
 	fromAgent.Close()
 	return e.seen
 }
@@ -95,15 +86,11 @@ func TestReplayOfTheDemo(t *testing.T) {
 	traffic := acp.NewTraffic(0)
 	var recording bytes.Buffer
 	stop, err := traffic.RecordTo(&recording)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := converse(t, func(stdin io.Reader, stdout io.WriteCloser) error {
 		return demo.Serve(t.Context(), stdin, stdout, "test", 1)
 	}, first, traffic)
-	if err := stop(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stop())
 	got := converse(t, func(stdin io.Reader, stdout io.WriteCloser) error {
 		return Serve(t.Context(), &recording, stdin, stdout)
 	}, second, nil)

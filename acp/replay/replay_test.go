@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// never is how long a test waits for what must come: a deadline against hanging only.
-const never = 60 * time.Second
 
 // client is the other end of a replay.
 type client struct {
@@ -46,9 +46,7 @@ func traffic(t *testing.T, recording string) string {
 		msg := line[2:]
 		if line[0] == '!' {
 			text, err := json.Marshal(map[string]string{"__not_json__": msg})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			msg = string(text)
 		}
 		fmt.Fprintf(&b, `{"dir":%q,"t":0,"msg":%s}`+"\n", dir, msg)
@@ -60,9 +58,7 @@ func serve(t *testing.T, ctx context.Context, traffic string) *client {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	c := &client{t: t, stdin: inW, lines: make(chan string, 1000), err: make(chan error, 1)}
 	go func() { c.err <- Serve(ctx, strings.NewReader(traffic), inR, outW) }()
 	go func() {
@@ -102,7 +98,7 @@ func (c *client) expect(want ...string) {
 			if got != want {
 				c.t.Fatalf("got\n%s\nwant\n%s", got, want)
 			}
-		case <-time.After(never):
+		case <-time.After(must.Patience):
 			c.t.Fatalf("nothing came, want %s", want)
 		}
 	}
@@ -119,14 +115,7 @@ func (c *client) barrier() {
 func (c *client) end() {
 	c.t.Helper()
 	c.stdin.Close()
-	select {
-	case err := <-c.err:
-		if err != nil {
-			c.t.Fatalf("Serve: %v", err)
-		}
-	case <-time.After(never):
-		c.t.Fatal("Serve does not end with its input")
-	}
+	must.Do(c.t, must.Receive(c.t, "the end of Serve after that of its input", c.err))
 	for line := range c.lines {
 		c.t.Errorf("also got %s", line)
 	}
@@ -319,9 +308,7 @@ func TestPaths(t *testing.T) {
 		`["a\"b", "cd /project && ls"] `: `["a\"b", "cd /home/m\"e && ls"] `,
 		`{"n":1.50,"s":"\u00e9 / /"}`:    `{"n":1.50,"s":"\u00e9 / /"}`,
 	} {
-		if got := string(p.in([]byte(in))); got != want {
-			t.Errorf("%s becomes\n%s, want\n%s", in, got, want)
-		}
+		check.Equal(t, string(p.in([]byte(in))), want, "%s becomes\n%s", in)
 	}
 }
 
@@ -330,14 +317,7 @@ func TestCancelled(t *testing.T) {
 	c := serve(t, ctx, traffic(t, conversation))
 	c.barrier()
 	cancel()
-	select {
-	case err := <-c.err:
-		if err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	case <-time.After(never):
-		t.Fatal("Serve does not end with its context")
-	}
+	must.Do(t, must.Receive(t, "the end of Serve after that of its context", c.err))
 }
 
 // A client that does not read keeps neither the context nor Serve.
@@ -345,9 +325,7 @@ func TestCancelledUnread(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	inR, inW := io.Pipe()
 	outR, outW, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer outR.Close()
 	ended := make(chan error, 1)
 	big := `< {"jsonrpc":"2.0","method":"` + strings.Repeat("x", 1<<20) + `"}`
@@ -356,14 +334,7 @@ func TestCancelledUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	select {
-	case err := <-ended:
-		if err != nil {
-			t.Errorf("Serve: %v", err)
-		}
-	case <-time.After(never):
-		t.Fatal("Serve does not end with its context")
-	}
+	must.Do(t, must.Receive(t, "the end of Serve after that of its context", ended))
 	inW.Close()
 }
 

@@ -3,6 +3,7 @@ package session
 import (
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -27,11 +28,7 @@ func TestAccounts(t *testing.T) {
 		}
 		tell := fakeagent.Notify(method, body)
 		p := begun(t, tell)
-		if got := next[Login](p); got != want {
-			t.Errorf("%s is %q in version 1, want %q", params, got, want)
-		}
-		if got := receive(t, talkV2(t, tell).events); got != want {
-			t.Errorf("%s is %q in version 2, want %q", params, got, want)
-		}
+		check.Equal(t, next[Login](p), want, "%s is %q in version 1", params)
+		check.Equal[any](t, receive(t, talkV2(t, tell).events), want, "%s is %q in version 2", params)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // at is the time n seconds after the tests' epoch.
@@ -305,9 +306,7 @@ func TestState(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.of(applied(test.updates...)); !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
+			check.Deep(t, test.of(applied(test.updates...)), test.want, "got %+v")
 		})
 	}
 }
@@ -360,9 +359,7 @@ func TestToolCallPatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.patch.ID = "c"
 			c := applied(full, test.patch)
-			if got := values(c.ToolCall("c")); !reflect.DeepEqual(got, test.want) {
-				t.Errorf("got  %v\nwant %v", got, test.want)
-			}
+			check.Deep(t, values(c.ToolCall("c")), test.want, "got  %v")
 		})
 	}
 	if applied(full).ToolCall("d") != nil {
@@ -395,9 +392,8 @@ func TestShowsAfterTheCancel(t *testing.T) {
 		"done all the same":        {[]Update{run(change), Cancelling{}, told(StatusCompleted, words)}, []ToolCallContent{words}},
 		"failed by itself":         {[]Update{run(change), told(StatusFailed, words), Cancelling{}}, []ToolCallContent{words}},
 	} {
-		if got := applied(append([]Update{start("p")}, test.updates...)...).ToolCall("c").Shows(); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
+		check.Deep(t, applied(append([]Update{start("p")}, test.updates...)...).ToolCall("c").Shows(), test.want,
+			"%s: %v", name)
 	}
 }
 
@@ -473,9 +469,7 @@ func TestShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := applied(append([]Update{start("p")}, test.updates...)...)
-			if got := c.ToolCall("c").Shown(); got != test.want {
-				t.Errorf("shown as %s, want %s", got, test.want)
-			}
+			check.Equal(t, c.ToolCall("c").Shown(), test.want, "shown as %s")
 		})
 	}
 }
@@ -498,9 +492,7 @@ func TestLeftOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := applied(append([]Update{start("p")}, test.updates...)...)
-			if got := c.ToolCall("c").LeftOpen(); got != test.want {
-				t.Errorf("left open is %v, want %v", got, test.want)
-			}
+			check.Equal(t, c.ToolCall("c").LeftOpen(), test.want, "left open is %v")
 		})
 	}
 }
@@ -518,18 +510,14 @@ func TestToolCallChunk(t *testing.T) {
 	c.Apply(ToolCallChunk{ID: "d", Content: []ToolCallContent{item("z")}})
 	c.Apply(ToolCallChunk{ID: "c", Content: []ToolCallContent{item("d")}})
 	for id, want := range map[string][]ToolCallContent{"c": {item("a"), item("b"), item("c"), item("d")}, "d": {item("a"), item("z")}} {
-		if got := c.ToolCall(id).Content; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s shows %v, want %v", id, got, want)
-		}
+		check.Deep(t, c.ToolCall(id).Content, want, "%s shows %v", id)
 	}
 	if len(before) != 3 {
 		t.Errorf("what was taken before is %v", before)
 	}
 	c.Apply(ToolCallPatch{ID: "c", Content: acp.Null[[]ToolCallContent]()})
 	c.Apply(ToolCallChunk{ID: "c", Content: []ToolCallContent{item("e")}})
-	if got := c.ToolCall("c").Content; !reflect.DeepEqual(got, []ToolCallContent{item("e")}) {
-		t.Errorf("after it was cleared: %v", got)
-	}
+	check.Deep(t, c.ToolCall("c").Content, []ToolCallContent{item("e")}, "after it was cleared: %v")
 }
 
 func TestPausedIsNotFinished(t *testing.T) {
@@ -597,14 +585,10 @@ func TestTurnTakesTime(t *testing.T) {
 	}
 	now.n = 9
 	c.Apply(Notice{})
-	if m.Ended != at(9) {
-		t.Errorf("what came next did not end the message: %v", m.Ended)
-	}
+	check.Equal(t, m.Ended, at(9), "what came next did not end the message: %v")
 	now.n = 11
 	c.Apply(agent("1", "b"))
-	if m.Ended != at(11) {
-		t.Errorf("it went on, but ended at %v", m.Ended)
-	}
+	check.Equal(t, m.Ended, at(11), "it went on, but ended at %v")
 	now.n = 12
 	c.Apply(TurnEnd{StopReason: StopCancelled})
 	if s := c.Entries[3].(*Stop); s.Took != 12*time.Second {
@@ -657,9 +641,7 @@ func TestEcho(t *testing.T) {
 		})
 	}
 	c := applied(TurnStart{Prompt: []Content{image}}, attachment)
-	if got, want := outline(c), lines("user session.Image"); got != want {
-		t.Errorf("of attachments alone: got\n%s", got)
-	}
+	check.Equal(t, outline(c), lines("user session.Image"), "of attachments alone: got\n%s")
 }
 
 func TestTakeChanged(t *testing.T) {
@@ -699,9 +681,7 @@ func TestTakeChanged(t *testing.T) {
 	}
 	calls := 0
 	for _, call := range c.TakeTouched() {
-		if call.ID != "c" {
-			t.Errorf("touched %s", call.ID)
-		}
+		check.Equal(t, call.ID, "c", "touched %s")
 		calls++
 	}
 	if calls == 0 || c.TakeTouched() != nil {
@@ -721,9 +701,7 @@ func TestExitOfACommand(t *testing.T) {
 		`null`:                                 "ended",
 	} {
 		p := ToolCallPatch{ID: "c", Kind: acp.Set(KindExecute), Status: acp.Set(StatusCompleted), RawOutput: acp.Set(json.RawMessage(output))}
-		if got := applied(p).ToolCall("c").Exit().String(); got != want {
-			t.Errorf("%s: %s, want %s", output, got, want)
-		}
+		check.Equal(t, applied(p).ToolCall("c").Exit().String(), want, "%s: %s", output)
 		p.Kind = acp.Set(KindRead)
 		if !applied(p).ToolCall("c").Exit().Succeeded() {
 			t.Errorf("%s is said of no command", output)
@@ -781,8 +759,6 @@ func TestAPlanThatIsToldAgain(t *testing.T) {
 				n++
 			}
 		}
-		if n != turn.want {
-			t.Errorf("turn %d: %d plans, want %d", i, n, turn.want)
-		}
+		check.Equal(t, n, turn.want, "turn %d: %d plans", i)
 	}
 }

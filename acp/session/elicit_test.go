@@ -2,10 +2,10 @@ package session
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -50,9 +50,7 @@ func TestElicitForm(t *testing.T) {
 		t.Fatalf("the form has %d fields: %+v", len(e.Form.Fields), e.Form.Fields)
 	}
 	for i, f := range e.Form.Fields {
-		if !reflect.DeepEqual(f, want[i]) {
-			t.Errorf("the field is %+v, want %+v", f, want[i])
-		}
+		check.Deep(t, f, want[i], "the field is %+v")
 	}
 	if e.SessionID != "s1" || e.ToolCallID != "c" || e.Message != "Which?" || e.Form.Title != "Ticket" || e.Form.Description != "for the team" {
 		t.Errorf("%+v", e)
@@ -104,9 +102,7 @@ func TestElicitationsThatAreRefused(t *testing.T) {
 		`"mode":"form","requestedSchema":{"type":"object","properties":{"a":{"type":"array","items":{"type":"_x"}}},"required":["a"]}`: `"a"`,
 	} {
 		p := begun(t, fakeagent.Request(7, "elicitation/create", `{"sessionId":"s1","message":"Which?",`+params+`}`), fakeagent.Answer(7))
-		if got := p.result("7"); !strings.Contains(got, "-32602") {
-			t.Errorf("%s is answered %s", params, got)
-		}
+		check.Contains(t, p.result("7"), "-32602", "%s is answered %s", params)
 		if u, ok := next[updated](p).Update.(Notice); !ok || !strings.Contains(u.Title, says) {
 			t.Errorf("%s: the user is told %+v", params, u)
 		}
@@ -120,7 +116,5 @@ func TestElicitationsThatAreWithdrawn(t *testing.T) {
 	e := next[ElicitationRequest](p)
 	receive(t, e.Context.Done())
 	e.Reply(ElicitationAnswer{Action: ElicitationAccept})
-	if got := p.result("7"); !strings.Contains(got, "-32800") {
-		t.Errorf("the answer is %s", got)
-	}
+	check.Contains(t, p.result("7"), "-32800", "the answer is %s")
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -41,9 +42,7 @@ func TestGoesOn(t *testing.T) {
 			if size == 1 && strings.Contains(text, "日") {
 				continue // chunks are whole runes
 			}
-			if got := e.goesOn(after); got != want {
-				t.Errorf("%q goes on, in pieces of %d: %v, want %v", text, size, got, want)
-			}
+			check.Equal(t, e.goesOn(after), want, "%q goes on, in pieces of %d: %v", text, size)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -206,9 +208,7 @@ func TestMappingOfVersions(t *testing.T) {
 			}
 			update, lost := inV1(patch)
 			same(encoded(update), back)
-			if got := strings.Join(lost, " "); got != test.lost {
-				t.Errorf("version 1 cannot say %q, want %q", got, test.lost)
-			}
+			check.Equal(t, strings.Join(lost, " "), test.lost, "version 1 cannot say %q")
 			if err := v.CheckDef("SessionUpdate", encoded(inV2(patch))); err != nil {
 				t.Errorf("not of version 2: %v", err)
 			}
@@ -332,12 +332,8 @@ func TestSamePermission(t *testing.T) {
 	var first v1.RequestPermissionRequest
 	var second v2.RequestPermissionRequest
 	fields := `{"toolCallId":"c",` + full + `}`
-	if err := acp.Decode([]byte(`{"sessionId":"s","toolCall":`+fields+`,"options":[]}`), &first); err != nil {
-		t.Fatal(err)
-	}
-	if err := acp.Decode([]byte(`{"sessionId":"s","title":"May I?","subject":{"type":"tool_call","toolCall":`+fields+`},"options":[]}`), &second); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, acp.Decode([]byte(`{"sessionId":"s","toolCall":`+fields+`,"options":[]}`), &first))
+	must.Do(t, acp.Decode([]byte(`{"sessionId":"s","title":"May I?","subject":{"type":"tool_call","toolCall":`+fields+`},"options":[]}`), &second))
 	patch := permissionV2(&second).Call
 	if got := patched(&first.ToolCall); !reflect.DeepEqual(got, patch) {
 		t.Errorf("version 1 says %+v\nversion 2      %+v", got, patch)

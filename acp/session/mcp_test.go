@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestCallsOfMCPServers(t *testing.T) {
 	meta := func(text string) (m map[string]json.RawMessage) {
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &m))
 		return m
 	}
 	raw := func(text string) json.RawMessage { return json.RawMessage(text) }
@@ -85,16 +85,12 @@ func TestCallsOfMCPServers(t *testing.T) {
 func TestACallOfAnMCPServerIsNoCommand(t *testing.T) {
 	c := &ToolCall{ID: "c"}
 	c.apply(ToolCallPatch{Kind: acp.Set(KindExecute), Title: acp.Set("mcp.tickets.find")}, time.Time{})
-	if c.Kind != KindExecute {
-		t.Errorf("a command may be called so, it is %s", c.Kind)
-	}
+	check.Equal(t, c.Kind, KindExecute, "a command may be called so, it is %s")
 	c.apply(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"server":"tickets","tool":"find"}`))}, time.Time{})
 	c.apply(ToolCallPatch{RawOutput: acp.Set(json.RawMessage(`{"result":{"content":[{"type":"text","text":"two"}]},"error":null}`))}, time.Time{})
 	if m, ok := c.MCP(); c.Kind != KindOther || !ok || m.Name() != "tickets/find" || textOf(c.Shows()) != "two" {
 		t.Errorf("it is %+v, %q", c, textOf(c.Shows()))
 	}
 	c.apply(ToolCallPatch{Title: acp.Set("ls")}, time.Time{})
-	if c.Kind != KindExecute {
-		t.Errorf("what turned out to be a command is %s", c.Kind)
-	}
+	check.Equal(t, c.Kind, KindExecute, "what turned out to be a command is %s")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -105,9 +106,7 @@ func TestNegotiation(t *testing.T) {
 			}
 			for i, m := range p.finish() {
 				var request map[string]json.RawMessage
-				if err := json.Unmarshal(m.Params, &request); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(m.Params, &request))
 				offered := "1"
 				if c.ask == 2 && i == 0 {
 					offered = "2"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func under(id, parent string) Update { return ToolCallPatch{ID: id, Parent: acp.Set(parent)} }
@@ -39,9 +40,7 @@ func TestDepth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := applied(test.updates...)
 			for id, want := range test.want {
-				if got := c.Depth(c.ToolCall(id)); got != want {
-					t.Errorf("%s at %d, want %d", id, got, want)
-				}
+				check.Equal(t, c.Depth(c.ToolCall(id)), want, "%s at %d", id)
 			}
 		})
 	}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestPathsOfAgents(t *testing.T) {
@@ -77,12 +79,8 @@ func TestPathsOfAgents(t *testing.T) {
 		if c.local == "" {
 			c.local = name
 		}
-		if got := LocalPath(name); got != c.local {
-			t.Errorf("%q is %q in the model, expected %q", name, got, c.local)
-		}
-		if again := LocalPath(c.local); again != c.local {
-			t.Errorf("%q is %q the second time", name, again)
-		}
+		check.Equal(t, LocalPath(name), c.local, "%q is %q in the model", name)
+		check.Equal(t, LocalPath(c.local), c.local, "%q is %q the second time", name)
 		got, ok := Absolute(c.local, cwd, home)
 		if ok != (c.path != "") || ok && got != c.path || !ok && got != name {
 			t.Errorf("%q is %q, %v, expected %q", name, got, ok, c.path)
@@ -146,12 +144,8 @@ func TestNoFileURIsInTheModel(t *testing.T) {
 	}
 
 	var ask v2.RequestPermissionRequest
-	if err := acp.Decode([]byte(`{"sessionId":"s","title":"","subject":{"type":"command","command":"ls","cwd":"`+uri+`"},"options":[]}`), &ask); err != nil {
-		t.Fatal(err)
-	}
-	if got := permissionV2(&ask).Cwd; got != path {
-		t.Errorf("a command runs in %q", got)
-	}
+	must.Do(t, acp.Decode([]byte(`{"sessionId":"s","title":"","subject":{"type":"command","command":"ls","cwd":"`+uri+`"},"options":[]}`), &ask))
+	check.Equal(t, permissionV2(&ask).Cwd, path, "a command runs in %q")
 
 	p := begun(t,
 		fakeagent.Request(7, "fs/read_text_file", `{"sessionId":"s1","path":"`+uri+`"}`), fakeagent.Answer(7),
@@ -197,9 +191,7 @@ func TestFilesOfACall(t *testing.T) {
 	} {
 		for _, kind := range []ToolKind{KindEdit, KindRead} {
 			f := (&ToolCall{Kind: kind, RawInput: json.RawMessage(raw)}).Files()
-			if got := strings.Join(f.Named, " "); got != want {
-				t.Errorf("%s: %q, expected %q", raw, got, want)
-			}
+			check.Equal(t, strings.Join(f.Named, " "), want, "%s: %q", raw)
 			changed := f.Named
 			if kind == KindRead {
 				changed = nil
@@ -234,9 +226,7 @@ func TestMovesOfACall(t *testing.T) {
 		"to where it is":       {ToolCall{Kind: KindMove, RawInput: json.RawMessage(`{"from":"/a","to":"/a"}`)}, nil},
 		"of a call that reads": {ToolCall{Kind: KindRead, RawInput: json.RawMessage(`{"changes":{"/a":{"move_path":"/b"}}}`)}, nil},
 	} {
-		if got := c.call.Files().Moves; !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %q", name, got)
-		}
+		check.Deep(t, c.call.Files().Moves, c.want, "%s: %q", name)
 	}
 	fetch := ToolCall{Kind: KindFetch, Locations: at("https://example.org/a", "file://far/a", "/a")}
 	if f := fetch.Files(); !slices.Equal(f.Named, []string{"file://far/a", "/a"}) {

@@ -3,6 +3,8 @@ package session
 import (
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
@@ -16,9 +18,8 @@ func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
 		{"", "m1", "{" + fork + "}"},
 		{"prefer these", "m1", "{" + fork + "," + words + "}"},
 	} {
-		if got := string(Place{Instructions: c.instructions}.meta(c.after)); got != c.want {
-			t.Errorf("with %q, after %q: %s, want %s", c.instructions, c.after, got, c.want)
-		}
+		check.Equal(t, string(Place{Instructions: c.instructions}.meta(c.after)), c.want,
+			"with %q, after %q: %s", c.instructions, c.after)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // This file gives random tool calls to the adapters and the model, and to a
@@ -149,16 +150,12 @@ func askedPatch(t *testing.T, version int, call map[string]any) ToolCallPatch {
 	t.Helper()
 	if version == 1 {
 		var r v1.RequestPermissionRequest
-		if err := acp.Decode(encoded(map[string]any{"sessionId": "s", "toolCall": call, "options": []any{}}), &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, acp.Decode(encoded(map[string]any{"sessionId": "s", "toolCall": call, "options": []any{}}), &r))
 		return patched(&r.ToolCall)
 	}
 	var r v2.RequestPermissionRequest
 	subject := map[string]any{"type": "tool_call", "toolCall": call}
-	if err := acp.Decode(encoded(map[string]any{"sessionId": "s", "title": "T", "subject": subject, "options": []any{}}), &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, acp.Decode(encoded(map[string]any{"sessionId": "s", "title": "T", "subject": subject, "options": []any{}}), &r))
 	return permissionV2(&r).Call
 }
 

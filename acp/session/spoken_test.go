@@ -1,11 +1,11 @@
 package session
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What a sub-agent says stands in its call, by its messages, and nothing of it among its parent's words.
@@ -20,9 +20,7 @@ func TestSubagentsSpeakInTheirCalls(t *testing.T) {
 		for _, text := range words {
 			want = append(want, ContentItem{Text{Text: text}})
 		}
-		if got := c.ToolCall("sub").Content; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s the call has %+v", when, got)
-		}
+		check.Deep(t, c.ToolCall("sub").Content, want, "%s the call has %+v", when)
 	}
 	c.Apply(ToolCallPatch{ID: "sub", Title: acp.Set("Look around")})
 	says("1", "I ", RoleAgent)

@@ -2,10 +2,10 @@ package session
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -49,9 +49,7 @@ func TestSubagentsOfV1(t *testing.T) {
 		"call k/c ls  subagent:k\ncall k/c  completed subagent:k\n" +
 		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\npermission in s1 of l/d below subagent:l\n" +
 		"call subagent:l  cancelled\ncall subagent:k Sub-agent\nsession.UnknownUpdate\nsession.UnknownUpdate"
-	if got := p.story(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), want, "got\n%s")
 }
 
 // A sub-agent that works when its parent's turn ends goes on, in either version of the protocol; an agent without any
@@ -68,9 +66,7 @@ func TestSubagentsGoOn(t *testing.T) {
 	}
 	want := "end end_turn <nil>\ncall subagent:k Sub-agent in_progress\nbackground [subagent:k][]\nend end_turn <nil>\n" +
 		"call subagent:k  completed\nbackground [][]\nend end_turn <nil>"
-	if got := p.story(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), want, "got\n%s")
 }
 
 // What a sub-agent asks of its client is asked by the user's session, a command runs in the sub-agent's folder, and its
@@ -111,9 +107,7 @@ func TestRequestsOfSubagents(t *testing.T) {
 	want := []string{
 		"read in s1", "write in s1", `terminal in s1 at "/work"`, `terminal in s1 at ""`, "output in s1", "elicit in s1 of l/c",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("asked %q", got)
-	}
+	check.Deep(t, got, want, "asked %q")
 	v := p.Agent.(Canceller)
 	for _, id := range []string{"k", "subagent:l", "subagent:n", "subagent:o"} {
 		if v.CancelCall(id, nil, func(error) {}) {
@@ -194,9 +188,7 @@ func TestPlansById(t *testing.T) {
 			if u, ok := got.(UnknownUpdate); ok {
 				got = u.Type
 			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("version %d: got %+v, want %+v", version, got, want)
-			}
+			check.Deep(t, got, want, "version %d: got %+v", version)
 		}
 	}
 }

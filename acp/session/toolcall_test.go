@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A call has worked as long as it has not waited for the user's answer, of which there may be several at once.
@@ -49,9 +50,7 @@ func TestResultsOfServersTools(t *testing.T) {
 func TestSystemPromptsThatAgentsTake(t *testing.T) {
 	for text, want := range map[string][2]bool{"null": {}, "{}": {true, false}, `{"mode":{}}`: {true, false}, `{"mode":{"override":{}}}`: {true, true}} {
 		var c *draft.SessionSystemPromptCapabilities
-		if err := json.Unmarshal([]byte(text), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &c))
 		var i Info
 		if i.takeSystemPrompt(c); i.SystemPrompt != want[0] || i.OwnSystemPrompt != want[1] {
 			t.Errorf("%s: %v, its own %v", text, i.SystemPrompt, i.OwnSystemPrompt)

@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Only what was said in a turn is looked at when it ends; see also BenchmarkTurnsAfterCalls.
@@ -14,17 +16,13 @@ func TestTurnsKnowTheirCalls(t *testing.T) {
 		}
 		return ids
 	}
-	if got := fmt.Sprint(calls()); got != "[done left]" {
-		t.Errorf("the first turn has %s", got)
-	}
+	check.Equal(t, fmt.Sprint(calls()), "[done left]", "the first turn has %s")
 	c.Apply(end)
 	c.Apply(start("two"))
 	c.Apply(status("new", StatusInProgress))
 	c.Apply(status("early", StatusInProgress))
 	c.Apply(status("new", StatusInProgress))
-	if got := fmt.Sprint(calls()); got != "[new early]" {
-		t.Errorf("the second turn has %s", got)
-	}
+	check.Equal(t, fmt.Sprint(calls()), "[new early]", "the second turn has %s")
 	c.TakeTouched()
 	c.Apply(end)
 	var ended []string
@@ -59,7 +57,5 @@ func TestPlainKeysBuildNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { plainKey("filepath") }); n > 0 {
 		t.Errorf("a plain key takes %v pieces of memory", n)
 	}
-	if got := plainKey("New_File-Path"); got != "newfilepath" {
-		t.Errorf("plain is %q", got)
-	}
+	check.Equal(t, plainKey("New_File-Path"), "newfilepath", "plain is %q")
 }

@@ -2,11 +2,11 @@ package session
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -129,9 +129,7 @@ func TestTerminalsInMeta(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := handled(t, byV1, test.updates...); !reflect.DeepEqual(got, test.want) {
-				t.Errorf("told\n%+v, want\n%+v", got, test.want)
-			}
+			check.Deep(t, handled(t, byV1, test.updates...), test.want, "told\n%+v")
 		})
 	}
 }
@@ -154,9 +152,7 @@ func TestOutputDisturbsNothing(t *testing.T) {
 	if got, want := outline(c), lines(`user "p"`, "call c other completed", `agent "aa"`); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
-	if changed := c.TakeChanged(); !reflect.DeepEqual(changed, []int{2}) {
-		t.Errorf("changed %v", changed)
-	}
+	check.Deep(t, c.TakeChanged(), []int{2}, "changed %v")
 	apply(handled(t, byV1, strings.ReplaceAll(output, `"toolCallId":"c"`, `"toolCallId":"d"`)))
 	if call := c.ToolCall("d"); call == nil || call.Meta != nil {
 		t.Errorf("a call that output names first: %+v", call)
@@ -167,9 +163,7 @@ func TestOutputDisturbsNothing(t *testing.T) {
 func TestTerminalInPermission(t *testing.T) {
 	p := begun(t, fakeagent.Request(7, "session/request_permission",
 		`{"sessionId":"s1","toolCall":{"toolCallId":"c","_meta":{"terminal_info":{"terminal_id":"x"}}},"options":[]}`), fakeagent.Answer(7))
-	if got := next[updated](p).Update; !reflect.DeepEqual(got, TerminalPatch{ID: "x", Plain: true}) {
-		t.Errorf("told %+v", got)
-	}
+	check.Deep(t, next[updated](p).Update, TerminalPatch{ID: "x", Plain: true}, "told %+v")
 	next[PermissionRequest](p).Reply("")
 }
 
@@ -186,9 +180,7 @@ func TestParentInMeta(t *testing.T) {
 	} {
 		update := `{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + `}`
 		for name, handler := range map[string]func(Client) acp.Handler{"v1": byV1, "v2": byV2} {
-			if got := handled(t, handler, update)[0].(ToolCallPatch).Parent; got != want {
-				t.Errorf("%s, %s: %+v, want %+v", name, meta, got, want)
-			}
+			check.Equal(t, handled(t, handler, update)[0].(ToolCallPatch).Parent, want, "%s, %s: %+v", name, meta)
 		}
 	}
 }
@@ -202,7 +194,5 @@ func TestRunsOfSubAgents(t *testing.T) {
 	for _, u := range handled(t, byV1, chunk("null"), chunk(`"p"`), chunk(`"p"`), chunk(`"q"`), chunk("null")) {
 		ids = append(ids, u.(MessageChunk).MessageID)
 	}
-	if got := strings.Join(ids, " "); got != "1 2 2 3 4" {
-		t.Errorf("messages %s", got)
-	}
+	check.Equal(t, strings.Join(ids, " "), "1 2 2 3 4", "messages %s")
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestCapabilities(t *testing.T) {
@@ -186,14 +188,10 @@ func TestListSessions(t *testing.T) {
 	var cursors []string
 	for _, m := range p.finish() {
 		var params struct{ Cursor string }
-		if err := json.Unmarshal(m.Params, &params); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(m.Params, &params))
 		cursors = append(cursors, params.Cursor)
 	}
-	if !reflect.DeepEqual(cursors, []string{"", "2", "", "x", "", "", "2"}) {
-		t.Errorf("asked for %q", cursors)
-	}
+	check.Deep(t, cursors, []string{"", "2", "", "x", "", "", "2"}, "asked for %q")
 }
 
 func TestListSessionsIsWithdrawn(t *testing.T) {
@@ -229,9 +227,7 @@ func TestPlainRequests(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for i, want := range []string{`{"sessionId":"s1"}`, `{"methodId":"key"}`, `{}`} {
-		if got := string(p.finish()[i].Params); got != want {
-			t.Errorf("sent %s, not %s", got, want)
-		}
+		check.Equal(t, string(p.finish()[i].Params), want, "sent %s")
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -128,9 +130,7 @@ func play(t *testing.T, overrides map[string]bool, script ...fakeagent.Step) *pe
 func pipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r, w
 }
 
@@ -195,13 +195,7 @@ func valid(official *schema.V, m *fakeagent.Received) error {
 
 func receive[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing came")
-		panic("unreachable")
-	}
+	return must.Receive(t, "the next word", c)
 }
 
 // next is what the client is told next, which must be a T.
@@ -261,9 +255,7 @@ func TestInitialize(t *testing.T) {
 	}
 	p.Close("s1")
 	var got map[string]any
-	if err := json.Unmarshal(p.finish()[0].Params, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(p.finish()[0].Params, &got))
 	capabilities := map[string]any{
 		"fs":          map[string]any{"readTextFile": true, "writeTextFile": true},
 		"terminal":    true,
@@ -305,9 +297,7 @@ func TestCloseOnlyWhereTheAgentCan(t *testing.T) {
 			for _, m := range p.finish() {
 				closed = closed || m.Method == "session/close"
 			}
-			if closed != test.closes {
-				t.Errorf("sent session/close: %v", closed)
-			}
+			check.Equal(t, closed, test.closes, "sent session/close: %v")
 		})
 	}
 }
@@ -447,12 +437,8 @@ func TestSetOption(t *testing.T) {
 			}
 			heard := p.finish()
 			var got, want any
-			if err := errors.Join(json.Unmarshal(heard[len(heard)-1].Params, &got), json.Unmarshal([]byte(test.params), &want)); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("sent %v, want %v", got, want)
-			}
+			must.Do(t, json.Unmarshal(heard[len(heard)-1].Params, &got), json.Unmarshal([]byte(test.params), &want))
+			check.Deep(t, got, want, "sent %v")
 		})
 	}
 }
@@ -663,9 +649,7 @@ func TestMarkers(t *testing.T) {
 				got = append(got, "mode "+u.ModeID)
 			}
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: told %q, want %q", name, got, want)
-		}
+		check.Deep(t, got, want, "%s: told %q", name)
 	}
 }
 
@@ -797,16 +781,14 @@ func TestRuns(t *testing.T) {
 					told(e)
 				case <-p.played:
 					done = true
-				case <-time.After(20 * time.Second):
+				case <-time.After(must.Patience):
 					t.Fatal("the script stands still")
 				}
 			}
 			for len(p.events) > 0 {
 				told(<-p.events)
 			}
-			if got := strings.Join(ids, " "); got != want {
-				t.Errorf("messages %s, want %s", got, want)
-			}
+			check.Equal(t, strings.Join(ids, " "), want, "messages %s")
 		})
 	}
 }
@@ -819,9 +801,8 @@ func TestPrompt(t *testing.T) {
 		UnknownContent{Type: "smell"},
 	}
 	p.prompt(blocks...)
-	if u := next[updated](p).Update; u != (MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{"hello"}}) {
-		t.Errorf("told %#v", u)
-	}
+	check.Equal[Update](t, next[updated](p).Update, (MessageChunk{MessageID: "1", Role: RoleAgent, Content: Text{"hello"}}),
+		"told %#v")
 	if o := next[outcome[StopReason]](p); o.err != nil || o.value != StopMaxTokens {
 		t.Errorf("ended with %+v", o)
 	}
@@ -833,9 +814,7 @@ func TestPrompt(t *testing.T) {
 		} `json:"prompt"`
 	}
 	heard := p.finish()
-	if err := json.Unmarshal(heard[len(heard)-1].Params, &sent); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(heard[len(heard)-1].Params, &sent))
 	var types []string
 	for _, b := range sent.Prompt {
 		types = append(types, b.Type)
@@ -921,9 +900,7 @@ func TestPermission(t *testing.T) {
 		r.Reply(option)
 		r.Reply("y") // only the first answer counts
 		receive(t, r.Context.Done())
-		if got := p.result("7"); got != want {
-			t.Errorf("answered %s, want %s", got, want)
-		}
+		check.Equal(t, p.result("7"), want, "answered %s")
 	}
 }
 
@@ -931,9 +908,7 @@ func TestPermissionIsWithdrawn(t *testing.T) {
 	p, r := askPermission(t, fakeagent.Notify("$/cancel_request", `{"requestId":7}`), fakeagent.Answer(7))
 	receive(t, r.Context.Done())
 	r.Reply("")
-	if got := p.result("7"); !strings.Contains(got, `"code":-32800`) {
-		t.Errorf("answered %s", got)
-	}
+	check.Contains(t, p.result("7"), `"code":-32800`, "answered %s")
 }
 
 func TestPermissionAtTheEnd(t *testing.T) {
@@ -946,9 +921,7 @@ func TestAllows(t *testing.T) {
 	for kind, want := range map[string]bool{
 		"allow_once": true, "allow_always": true, "reject_once": false, "reject_always": false, "maybe": true,
 	} {
-		if got := (PermissionOption{Kind: kind}).Allows(); got != want {
-			t.Errorf("%s: %v", kind, got)
-		}
+		check.Equal(t, (PermissionOption{Kind: kind}).Allows(), want, "%s: %v", kind)
 	}
 }
 
@@ -983,9 +956,7 @@ func TestReadTextFile(t *testing.T) {
 				text = ""
 			}
 			r.Reply(text, test.err)
-			if got := p.result("7"); got != test.want {
-				t.Errorf("answered %s, want %s", got, test.want)
-			}
+			check.Equal(t, p.result("7"), test.want, "answered %s")
 		})
 	}
 }
@@ -1010,9 +981,7 @@ func TestWriteTextFile(t *testing.T) {
 			t.Errorf("asked %+v", r)
 		}
 		r.Reply(err)
-		if got := p.result("7"); got != want {
-			t.Errorf("answered %s, want %s", got, want)
-		}
+		check.Equal(t, p.result("7"), want, "answered %s")
 	}
 }
 
@@ -1023,13 +992,9 @@ func TestCreateTerminal(t *testing.T) {
 	reply := r.Reply
 	r.Reply = nil
 	want := CreateTerminal{SessionID: "s1", Command: "make", Dir: "/x", Args: []string{"-j", "2"}, Env: []string{"K=V=W"}, OutputByteLimit: 1 << 30}
-	if !reflect.DeepEqual(r, want) {
-		t.Errorf("asked %+v", r)
-	}
+	check.Deep(t, r, want, "asked %+v")
 	reply("t1", nil)
-	if got := p.result("7"); got != `{"terminalId":"t1"}` {
-		t.Errorf("answered %s", got)
-	}
+	check.Equal(t, p.result("7"), `{"terminalId":"t1"}`, "answered %s")
 }
 
 func TestNoOutputIsWanted(t *testing.T) {
@@ -1048,9 +1013,7 @@ func TestCreateTerminalFails(t *testing.T) {
 		t.Errorf("asked %+v", r)
 	}
 	r.Reply("", errors.New("no such command"))
-	if got := p.result("7"); got != `{"code":-32603,"message":"no such command"}` {
-		t.Errorf("answered %s", got)
-	}
+	check.Equal(t, p.result("7"), `{"code":-32603,"message":"no such command"}`, "answered %s")
 }
 
 func TestTerminals(t *testing.T) {
@@ -1077,12 +1040,8 @@ func TestTerminals(t *testing.T) {
 			if _, err := p.initialize(); err != nil {
 				t.Fatal(err)
 			}
-			if got := next[asked](p); got != (asked{test.method, "s1", "t1"}) {
-				t.Errorf("asked %+v", got)
-			}
-			if got := p.result("7"); got != test.want {
-				t.Errorf("answered %s, want %s", got, test.want)
-			}
+			check.Equal(t, next[asked](p), (asked{test.method, "s1", "t1"}), "asked %+v")
+			check.Equal(t, p.result("7"), test.want, "answered %s")
 		})
 	}
 }
@@ -1102,14 +1061,10 @@ func TestWaitForTerminalExit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := begun(t, fakeagent.Request(7, "terminal/wait_for_exit", `{"sessionId":"s1","terminalId":"t1"}`), fakeagent.Message("meanwhile"), fakeagent.Answer(7))
 			w := next[waited](p)
-			if w.asked != (asked{"wait", "s1", "t1"}) {
-				t.Errorf("asked %+v", w.asked)
-			}
+			check.Equal(t, w.asked, (asked{"wait", "s1", "t1"}), "asked %+v")
 			next[updated](p)
 			w.Reply(test.exit, test.err)
-			if got := p.result("7"); got != test.want {
-				t.Errorf("answered %s, want %s", got, test.want)
-			}
+			check.Equal(t, p.result("7"), test.want, "answered %s")
 		})
 	}
 }
@@ -1120,9 +1075,7 @@ func TestWaitIsWithdrawn(t *testing.T) {
 	w := next[waited](p)
 	receive(t, w.Context.Done())
 	w.Reply(TerminalExit{}, w.Context.Err())
-	if got := p.result("7"); !strings.Contains(got, `"code":-32800`) {
-		t.Errorf("answered %s", got)
-	}
+	check.Contains(t, p.result("7"), `"code":-32800`, "answered %s")
 }
 
 func TestRequestsThatAreRefused(t *testing.T) {
@@ -1139,9 +1092,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := begun(t, fakeagent.Request(7, test.method, test.params), fakeagent.Answer(7))
-			if got := p.result("7"); !strings.Contains(got, `"code":`+test.code) {
-				t.Errorf("answered %s", got)
-			}
+			check.Contains(t, p.result("7"), `"code":`+test.code, "answered %s")
 		})
 	}
 }
@@ -1177,9 +1128,7 @@ func TestSteer(t *testing.T) {
 			}
 			heard := p.finish()
 			want := `{"sessionId":"s1","prompt":[{"type":"text","text":"rather so"}],"_meta":{"steering":{"idleBehavior":"promptRequired"}}}`
-			if got := string(heard[len(heard)-1].Params); got != want {
-				t.Errorf("sent was %s", got)
-			}
+			check.Equal(t, string(heard[len(heard)-1].Params), want, "sent was %s")
 		})
 	}
 }

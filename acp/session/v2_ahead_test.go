@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
@@ -21,9 +22,7 @@ func TestPromptOfV2IsNotTaken(t *testing.T) {
 			script := append([]fakeagent.Step{fakeagent.Expect("session/prompt")}, c.before...)
 			p := talkV2(t, append(script, fakeagent.Fail(-32800, "Request cancelled"))...)
 			p.prompt("hi")
-			if got := p.story(); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
+			check.Equal(t, p.story(), c.want, "got\n%s")
 		})
 	}
 }
@@ -80,9 +79,7 @@ func TestSteeringOfV2(t *testing.T) {
 			p.Steer("s1", []Content{Text{"and more"}}, func(became Steering, err error) {
 				p.events <- fmt.Sprintf("steered %d %v", became, err)
 			})
-			if got := p.story(); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
+			check.Equal(t, p.story(), c.want, "got\n%s")
 		})
 	}
 }
@@ -95,7 +92,5 @@ func TestSteeringOfV2ByExtension(t *testing.T) {
 		t.Fatal(p.err)
 	}
 	p.Steer("s1", []Content{Text{"and more"}}, func(became Steering, err error) { p.events <- outcome[Steering]{became, err} })
-	if got := receive(t, p.events); got != (outcome[Steering]{SteeringTaken, nil}) {
-		t.Errorf("got %+v", got)
-	}
+	check.Equal[any](t, receive(t, p.events), (outcome[Steering]{SteeringTaken, nil}), "got %+v")
 }

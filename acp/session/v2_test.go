@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
@@ -189,9 +190,7 @@ func TestPermissionV2(t *testing.T) {
 			got.Reply, got.Context = nil, nil
 			test.want.SessionID, test.want.Title = "s1", "May I?"
 			test.want.Options = []PermissionOption{{"y", "Yes", "allow_once"}, {"p", "Perhaps", "_perhaps"}}
-			if !reflect.DeepEqual(got, test.want) {
-				t.Errorf("asked\n%+v, want\n%+v", got, test.want)
-			}
+			check.Deep(t, got, test.want, "asked\n%+v")
 			heard := finish()
 			if len(heard) != 1 || string(heard[0].Result) != test.answer {
 				t.Fatalf("answered %+v, want %s", heard, test.answer)

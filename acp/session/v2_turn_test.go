@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
@@ -139,9 +140,7 @@ func TestTurnsOfV2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := talkV2(t, c.script...)
 			p.prompt("hi")
-			if got := p.story(); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
+			check.Equal(t, p.story(), c.want, "got\n%s")
 		})
 	}
 }
@@ -149,9 +148,7 @@ func TestTurnsOfV2(t *testing.T) {
 // What the agent does by itself is told as work of its own, and a snapshot that says so again is not.
 func TestOwnWorkOfV2(t *testing.T) {
 	p := talkV2(t, says(running), says(running), says(idle), says(idle), says(`"state_update","state":"idle"`))
-	if got, want := p.story(), "own work ended=false \nown work ended=true end_turn"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), "own work ended=false \nown work ended=true end_turn", "got\n%s")
 }
 
 // A prompt that comes into such work while nobody has heard of it yet ends with it.
@@ -161,9 +158,7 @@ func TestPromptIntoOwnWorkOfV2(t *testing.T) {
 		t.Errorf("the work is told as %+v", w)
 	}
 	p.prompt("hi")
-	if got, want := p.story(), "user+u:hi\nend end_turn <nil>"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), "user+u:hi\nend end_turn <nil>", "got\n%s")
 }
 
 // Messages grow and are replaced by their ids.
@@ -176,9 +171,7 @@ func TestMessagesOfV2(t *testing.T) {
 		says(`"agent_message","messageId":"b","content":null`),
 		says(`"agent_thought","messageId":"c","content":[{"type":"text","text":"hm"}]`))
 	want := "agent+a:one\nagent+b:two\nagent+b:three\na=[{uno}]\nb=[]\nthought+c:hm"
-	if got := p.story(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), want, "got\n%s")
 }
 
 // What sub-agents do stands below a call of the session that began them, and their permissions are asked there.
@@ -202,9 +195,7 @@ func TestSubagentsOfV2(t *testing.T) {
 		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\n" +
 		"permission in s1 of k/c below subagent:k\n" +
 		"call subagent:l  failed\ncall subagent:k  completed\nsession.UnknownUpdate"
-	if got := p.story(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, p.story(), want, "got\n%s")
 }
 
 // Sessions are made, taken up with and without what was said, listed, set and closed.
@@ -241,12 +232,10 @@ func TestSessionsOfV2(t *testing.T) {
 		return o.value
 	}
 	full := Setup{SessionID: "s1", Options: options, Commands: []Command{{Name: "plan", Description: "Plan", Hint: "what"}}}
-	if got := setup(func(f func(Setup, error)) func() { return p.NewSession(Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, full) {
-		t.Errorf("new is %+v", got)
-	}
-	if got := setup(func(f func(Setup, error)) func() { return p.LoadSession("s1", Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, full) {
-		t.Errorf("loaded is %+v", got)
-	}
+	check.Deep(t, setup(func(f func(Setup, error)) func() { return p.NewSession(Place{Cwd: "/a"}, f) }), full,
+		"new is %+v")
+	check.Deep(t, setup(func(f func(Setup, error)) func() { return p.LoadSession("s1", Place{Cwd: "/a"}, f) }), full,
+		"loaded is %+v")
 	if got := setup(func(f func(Setup, error)) func() { return p.ResumeSession("s1", Place{Cwd: "/a"}, f) }); !reflect.DeepEqual(got, Setup{SessionID: "s1"}) {
 		t.Errorf("resumed is %+v", got)
 	}
@@ -302,9 +291,7 @@ func TestRequestsOfV2(t *testing.T) {
 		t.Fatalf("asked %+v", e)
 	}
 	e.Reply(ElicitationAnswer{Action: ElicitationDecline})
-	if got := receive(t, p.events); got != completed("e") {
-		t.Errorf("then came %+v", got)
-	}
+	check.Equal[any](t, receive(t, p.events), completed("e"), "then came %+v")
 	receive(t, p.played)
 	for _, m := range p.finish() {
 		if string(m.ID) == "8" && !strings.Contains(string(m.Error), fmt.Sprint(acp.CodeMethodNotFound)) {

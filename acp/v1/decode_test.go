@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // TestTolerance has cases of real and likely mistakes in messages. wantErr is a part of the
@@ -187,13 +188,9 @@ func TestTolerance(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			encoded, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !reflect.DeepEqual(generic(t, encoded), generic(t, []byte(c.want))) {
 				t.Errorf("\n got %s\nwant %s", encoded, c.want)
 			}
@@ -205,9 +202,7 @@ func TestTolerance(t *testing.T) {
 func TestFormKeepsItsOrder(t *testing.T) {
 	const form = `{"properties":{"z":{"type":"string"},"a":{"type":"boolean"},"m":{"type":"_x"}}}`
 	var schema ElicitationSchema
-	if err := acp.Decode([]byte(form), &schema); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, acp.Decode([]byte(form), &schema))
 	if encoded, err := json.Marshal(schema); err != nil || string(encoded) != form {
 		t.Errorf("got %s, %v, want %s", encoded, err, form)
 	}
@@ -267,9 +262,7 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var n SessionNotification
-		if err := acp.Decode([]byte(chunk), &n); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, acp.Decode([]byte(chunk), &n))
 	}
 }
 
@@ -287,8 +280,6 @@ func BenchmarkChunkStd(b *testing.B) {
 				} `json:"content"`
 			} `json:"update"`
 		}
-		if err := json.Unmarshal([]byte(chunk), &n); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, json.Unmarshal([]byte(chunk), &n))
 	}
 }

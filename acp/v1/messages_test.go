@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -80,9 +82,7 @@ func (s sample) key() string { return string(s.Side) + " " + s.Method + " " + s.
 func samples(t testing.TB) []sample {
 	t.Helper()
 	file, err := os.Open("testdata/messages.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	var all []sample
 	lines := bufio.NewScanner(file)
@@ -96,9 +96,7 @@ func samples(t testing.TB) []sample {
 		}
 		all = append(all, s)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lines.Err())
 	return all
 }
 
@@ -139,9 +137,7 @@ func generic(t *testing.T, data []byte) any {
 	numbers := json.NewDecoder(bytes.NewReader(data))
 	numbers.UseNumber()
 	var v any
-	if err := numbers.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, numbers.Decode(&v))
 	return v
 }
 
@@ -167,9 +163,7 @@ func TestMethodsMatchSchema(t *testing.T) {
 			t.Errorf("no message for the schema's %s", name)
 			continue
 		}
-		if got := reflect.TypeOf(empty()).Elem().Name(); got != name {
-			t.Errorf("%s %s is %s, want %s", def.Method, kind, got, name)
-		}
+		check.Equal(t, reflect.TypeOf(empty()).Elem().Name(), name, "%s %s is %s", def.Method, kind)
 	}
 }
 
@@ -239,9 +233,7 @@ func TestReadTextFileResponseIsWrittenByItsFields(t *testing.T) {
 		{Content: "a", Meta: json.RawMessage(`{"b":[1]}`)},
 	} {
 		want, err := json.Marshal(fields(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if got := string(r.AppendJSON(nil)); got != string(want) {
 			t.Errorf("%s, not %s", got, want)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -30,9 +31,7 @@ type sample struct {
 func samples(t testing.TB) []sample {
 	t.Helper()
 	file, err := os.Open("testdata/messages.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer file.Close()
 	var all []sample
 	lines := bufio.NewScanner(file)
@@ -46,9 +45,7 @@ func samples(t testing.TB) []sample {
 		}
 		all = append(all, s)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, lines.Err())
 	return all
 }
 
@@ -84,9 +81,7 @@ func generic(t *testing.T, data []byte) any {
 	numbers := json.NewDecoder(bytes.NewReader(data))
 	numbers.UseNumber()
 	var v any
-	if err := numbers.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, numbers.Decode(&v))
 	return v
 }
 
@@ -222,13 +217,9 @@ func TestTolerance(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			encoded, err := json.Marshal(value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if !reflect.DeepEqual(generic(t, encoded), generic(t, []byte(c.want))) {
 				t.Errorf("\n got %s\nwant %s", encoded, c.want)
 			}

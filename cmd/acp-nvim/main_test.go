@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // Nothing large is made before main begins: the program also runs as the shim that agents start, for each session.
@@ -16,9 +18,7 @@ func TestStartingMakesNothingLarge(t *testing.T) {
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	var trace bytes.Buffer
 	cmd.Stderr = &trace
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Run())
 	const most = 400_000 // bytes
 	seen := 0
 	for lines := bufio.NewScanner(&trace); lines.Scan(); {

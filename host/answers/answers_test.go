@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var question = Question{Agent: "claude", Project: "/p", Kind: "execute", Command: "make test", Dir: "/p"}
@@ -24,17 +26,13 @@ func open(t *testing.T) (*Store, string) {
 
 func add(t *testing.T, s *Store, a Answer) {
 	t.Helper()
-	if err := s.Add(a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(a))
 }
 
 func found(t *testing.T, s *Store, q Question, session int) (Answer, bool) {
 	t.Helper()
 	a, ok, err := s.Find(q, session)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return a, ok
 }
 
@@ -63,9 +61,7 @@ func TestLeftOversAreWrittenOver(t *testing.T) {
 	s, path := open(t)
 	add(t, s, yes(question))
 	half := path + ".new"
-	if err := os.WriteFile(half, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(half, []byte("{"), 0o600))
 	add(t, s, yes(Question{Agent: "claude", Project: "/p", Command: "make lint"}))
 	if _, ok := found(t, Open(path), question, 1); !ok {
 		t.Error("the first answer is lost")
@@ -115,9 +111,7 @@ func TestTheLastAnswerCounts(t *testing.T) {
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if err := s.Remove(list[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove(list[0].ID))
 	if _, ok := found(t, s, question, 1); ok {
 		t.Error("a removed answer is found")
 	}
@@ -141,9 +135,7 @@ func TestAnswerOfASession(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Session != 3 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if err := s.Remove(list[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove(list[0].ID))
 	if _, ok := found(t, s, question, 3); ok {
 		t.Error("a removed answer is found")
 	}
@@ -153,9 +145,7 @@ func TestAFileThatIsBroken(t *testing.T) {
 	for _, text := range []string{"", "{", `{"version":1,"answers":[{"id":7}]}`, `{"version":2,"answers":[]}`, "[]"} {
 		s, path := open(t)
 		add(t, s, yes(question))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		_, ok, err := s.Find(question, 1)
 		if ok || !errors.Is(err, ErrSetAside) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v, %v", text, ok, err)
@@ -169,9 +159,7 @@ func TestAFileThatIsBroken(t *testing.T) {
 		}
 		// From here on it works, and a second one does not replace the first.
 		add(t, s, yes(question))
-		if err := os.WriteFile(path, []byte("again"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("again"), 0o600))
 		if err := s.Add(yes(question)); !errors.Is(err, ErrSetAside) {
 			t.Errorf("%q: add: %v", text, err)
 		}
@@ -210,9 +198,7 @@ func TestManyNeovimsAtOnce(t *testing.T) {
 func TestWhatCannotBeReadOrWritten(t *testing.T) {
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	full := func(path string) {
 		if _, err := os.Stat("/dev/full"); err != nil {
@@ -284,21 +270,15 @@ func TestAFileOfAnotherNeovim(t *testing.T) {
 	s, path := open(t)
 	add(t, s, yes(question))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, ok := found(t, s, question, 1); !ok {
 		t.Fatal("the answer is not found")
 	}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	other := strings.Replace(string(text), "make test", "make TEST", 1) // as long
 	// Another file, of the same time.
@@ -331,9 +311,7 @@ func TestAFileOfAnotherNeovim(t *testing.T) {
 func TestVagueAnswersAreDropped(t *testing.T) {
 	s, path := open(t)
 	text := `{"version":1,"answers":[{"id":"1","agent":"a","project":"/p","kind":"read","inside":true,"allow":true},{"id":"2","agent":"a","project":"/p","kind":"read","paths":["/p/x"],"allow":true}]}`
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
 	if list, err := s.List(); err != nil || len(list) != 1 || list[0].ID != "2" {
 		t.Errorf("kept are %v, %v", list, err)
 	}

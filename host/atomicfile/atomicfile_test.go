@@ -4,15 +4,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	path := filepath.Join(dir, "file")
 	for _, parts := range [][][]byte{{[]byte("one"), []byte(" two")}, {[]byte("three")}, nil} {
-		if err := Write(path, parts...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(path, parts...))
 		want := ""
 		for _, part := range parts {
 			want += string(part)

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func in(dir string) *Folder { return New(dir, nil, nil) }
@@ -18,9 +21,7 @@ func TestBlobsAreSavedOnce(t *testing.T) {
 	if !fresh || filepath.Ext(path) != ".png" || filepath.Dir(path) != b.dir {
 		t.Fatalf("the path is %s, fresh %v", path, fresh)
 	}
-	if err := b.write(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.write(path, data))
 	text, err := os.ReadFile(path)
 	info, _ := os.Stat(path)
 	dir, _ := os.Stat(b.dir)
@@ -32,12 +33,8 @@ func TestBlobsAreSavedOnce(t *testing.T) {
 	}
 	// Another host finds it there, and keeps it longer.
 	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := in(b.dir).write(path, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(path, old, old))
+	must.Do(t, in(b.dir).write(path, data))
 	if info, _ := os.Stat(path); time.Since(info.ModTime()) > time.Minute {
 		t.Error("it is as old as before")
 	}
@@ -74,31 +71,23 @@ func TestBlobsAreCleaned(t *testing.T) {
 	now := time.Now()
 	make := func(name string, age time.Duration, size int64) {
 		path := filepath.Join(b.dir, name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, nil, 0o600))
 		if err := os.Truncate(path, size); err != nil { // a hole, not as many bytes
 			t.Fatal(err)
 		}
-		if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
 	}
 	make("new", time.Hour, 150<<20)
 	make("older", 2*time.Hour, 40<<20)
 	make("too-much", 3*time.Hour, 20<<20)
 	make("too-old", maxAge+time.Hour, 1)
-	if err := b.Clean(now); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Clean(now))
 	left, _ := os.ReadDir(b.dir)
 	var names []string
 	for _, e := range left {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != "new older" {
-		t.Errorf("left is %s", got)
-	}
+	check.Equal(t, strings.Join(names, " "), "new older", "left is %s")
 	if err := in(filepath.Join(b.dir, "none")).Clean(now); err != nil {
 		t.Error(err)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // noBuffers is a Neovim without buffers, which answers when it may.
@@ -103,18 +105,9 @@ func replacing(path, old, text string) session.Diff {
 	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
 }
 
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestChangesAreLocatedOnce(t *testing.T) {
 	s, dir, may := newScene(t)
-	path := write(t, dir, "a.txt", "1\n2\n3\n")
+	path := must.Write(t, dir, "a.txt", "1\n2\n3\n")
 	told := s.tells("c", replacing(path, "2", "two"), replacing("a.txt", "3", "three"))
 	if len(told) != 2 || told[0].Located || told[0].Added != 1 {
 		t.Fatalf("before Neovim has answered: %+v", told)
@@ -128,7 +121,7 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 	}
 
 	// Told again in equal words, after it was done.
-	write(t, dir, "a.txt", "something else\n")
+	must.Write(t, dir, "a.txt", "something else\n")
 	s.tells("c", replacing(path, "2", "two"), replacing(path, "x", "y"))
 	second := s.located("c")
 	if second[0] != first[0] {
@@ -138,9 +131,8 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 		t.Errorf("what is not there is %+v", second[1])
 	}
 	s.on(func() {
-		if n := s.whole.size; n != len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New) {
-			t.Errorf("%d bytes are kept", n)
-		}
+		check.Equal(t, s.whole.size, len(first[0].Old)+len(first[0].New)+len(second[1].Old)+len(second[1].New),
+			"%d bytes are kept")
 	})
 	if s.tells("c"); len(s.located("c")) != 0 {
 		t.Error("what is told no more is kept")
@@ -157,7 +149,7 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 func TestChangesWaitForEachOther(t *testing.T) {
 	s, dir, may := newScene(t)
 	for _, name := range []string{"a", "b", "c"} {
-		write(t, dir, name, name+"\n")
+		must.Write(t, dir, name, name+"\n")
 	}
 	s.tells("a", replacing("a", "a", "x"))
 	s.tells("b", replacing("b", "b", "x"))
@@ -181,13 +173,9 @@ func TestChangesWaitForEachOther(t *testing.T) {
 func TestChangesOfWhatIsNoFile(t *testing.T) {
 	s, dir, may := newScene(t)
 	close(may)
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "large", "")
-	if err := os.Truncate(filepath.Join(dir, "large"), diff.LargestFile+1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666))
+	must.Write(t, dir, "large", "")
+	must.Do(t, os.Truncate(filepath.Join(dir, "large"), diff.LargestFile+1))
 	for path, want := range map[string]string{
 		"fifo": "the file cannot be read: it is not a regular file", dir: "the file cannot be read: it is a directory",
 		"large": "the file cannot be read: it is too large to be searched", "none": "no such file: as the agent sent it",
@@ -203,17 +191,15 @@ func TestChangesOfWhatIsNoFile(t *testing.T) {
 func TestMoveIsLocated(t *testing.T) {
 	s, dir, may := newScene(t)
 	close(may)
-	write(t, dir, "old", "a\n")
+	must.Write(t, dir, "old", "a\n")
 	d := replacing("new", "a", "b")
 	d.Operation, d.OldPath = session.OperationMove, "old"
 	s.tells("1", d)
 	if f := s.located("1")[0]; !f.Located || f.Old != "a\n" {
 		t.Errorf("before: %+v", f)
 	}
-	if err := os.Rename(filepath.Join(dir, "old"), write(t, dir, "new", "")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, dir, "new", "b\n")
+	must.Do(t, os.Rename(filepath.Join(dir, "old"), must.Write(t, dir, "new", "")))
+	must.Write(t, dir, "new", "b\n")
 	s.tells("2", d)
 	if f := s.located("2")[0]; !f.Located || f.Old != "a\n" || f.New != "b\n" {
 		t.Errorf("after: %+v", f)
@@ -228,7 +214,7 @@ func TestWholeTextsAreBounded(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&text, "%s number %d\n", strings.Repeat("long line ", 80), i)
 	}
-	path := write(t, dir, "large", text.String())
+	path := must.Write(t, dir, "large", text.String())
 	const n = 4
 	for i := range n {
 		s.tells(fmt.Sprint(i), replacing(path, fmt.Sprintf("number %d\n", 5000+i), "number x\n"))
@@ -255,7 +241,7 @@ func TestHunksAreBounded(t *testing.T) {
 	const n, lines = 16, 10_000
 	old, text := strings.Repeat(strings.Repeat("a", 200)+"\n", lines), strings.Repeat(strings.Repeat("b", 200)+"\n", lines)
 	for i := range n {
-		s.tells(fmt.Sprint(i), replacing(write(t, dir, fmt.Sprint("large", i), old), old, text))
+		s.tells(fmt.Sprint(i), replacing(must.Write(t, dir, fmt.Sprint("large", i), old), old, text))
 		s.located(fmt.Sprint(i))
 	}
 	s.on(func() {
@@ -287,7 +273,7 @@ func TestHunksAreBounded(t *testing.T) {
 // A host that ends does not wait for a Neovim that does not answer.
 func TestShutdownWhileLocating(t *testing.T) {
 	s, dir, may := newScene(t)
-	s.tells("c", replacing(write(t, dir, "a", "a\n"), "a", "b"))
+	s.tells("c", replacing(must.Write(t, dir, "a", "a\n"), "a", "b"))
 	s.end()
 	close(may)
 }
@@ -296,7 +282,7 @@ func TestShutdownWhileLocating(t *testing.T) {
 func TestChangesBuildOnEachOther(t *testing.T) {
 	s, dir, may := newScene(t)
 	close(may)
-	path := write(t, dir, "a", "one\ntwo\n")
+	path := must.Write(t, dir, "a", "one\ntwo\n")
 	s.tells("c", replacing(path, "one", "first\nnew"), replacing(path, "new\ntwo", "new\nsecond"))
 	files := s.located("c")
 	if f := files[1]; !f.Located || f.Old != "first\nnew\ntwo\n" || f.New != "first\nnew\nsecond\n" {
@@ -308,7 +294,7 @@ func TestChangesBuildOnEachOther(t *testing.T) {
 func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	s, dir, may := newScene(t)
 	old := strings.Repeat("one line\n", comparedAtOnce/8)
-	path := write(t, dir, "a", old)
+	path := must.Write(t, dir, "a", old)
 	if f := s.tells("c", replacing(path, old, old+"more\n"))[0]; len(f.Hunks) != 0 || f.Note == "" {
 		t.Errorf("at first it is %+v", f)
 	}

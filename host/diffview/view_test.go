@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // changedFile is a change of a file whose texts are known.
@@ -88,9 +89,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 			if at := strings.IndexAny(kinds, "~+-"); at+1 != v.First {
 				t.Errorf("the first change is at %d, not %d", at+1, v.First)
 			}
-			if n := strings.Count(kinds, "~"); n != f.Added {
-				t.Errorf("%d lines are changed, not %d", n, f.Added)
-			}
+			check.Equal(t, strings.Count(kinds, "~"), f.Added, "%d lines are changed")
 		})
 	}
 }

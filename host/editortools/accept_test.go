@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // failing is a listener that first fails, as where no more files can be opened, and then has a client.
@@ -66,9 +67,7 @@ func TestCloseSendsTheSilentAway(t *testing.T) {
 	var silent []net.Conn
 	for range maxUnknown + 3 { // some of whom wait to be heard
 		conn, err := net.Dial("unix", s.socket())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		defer conn.Close()
 		silent = append(silent, conn)
 	}

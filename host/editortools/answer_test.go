@@ -7,6 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Answers are short, relative, and without what is private; a file elsewhere is named, its text is not told.
@@ -21,9 +22,7 @@ func TestPlaces(t *testing.T) {
 		{Path: "/usr/x.go", Line: 9, Text: "secret", Kind: "function", Name: "f"},
 	}}
 	want := "2 places:\na.go:3:6: func parse() {\n/usr/x.go:9: function f\n(a language server was too slow or failed: there may be more)"
-	if got := c.places(m); got != want {
-		t.Errorf("got\n%s", got)
-	}
+	check.Equal(t, c.places(m), want, "got\n%s")
 	m = rpc.EditorToolDone{}
 	for range 1000 {
 		m.Places = append(m.Places, rpc.EditorPlace{Path: "/p/a.go", Line: 1})
@@ -33,12 +32,8 @@ func TestPlaces(t *testing.T) {
 	}
 	found := rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{{Path: "/p/a.go", Line: 1, Column: 2, Severity: "error", Message: "no"}},
 		Counted: rpc.EditorCounted{Paths: []string{"/p/a.go", "/p/.env"}, Counts: []int{9999, 7}}}
-	if got := c.diagnoses(found); got != "10000 diagnostics:\na.go:1:2: error: no\n+9999 more" {
-		t.Errorf("of many diagnostics: %s", got)
-	}
-	if got := c.places(rpc.EditorToolDone{}); got != "no places" {
-		t.Errorf("of nothing: %s", got)
-	}
+	check.Equal(t, c.diagnoses(found), "10000 diagnostics:\na.go:1:2: error: no\n+9999 more", "of many diagnostics: %s")
+	check.Equal(t, c.places(rpc.EditorToolDone{}), "no places", "of nothing: %s")
 }
 
 func TestLinesOfAFile(t *testing.T) {
@@ -53,8 +48,6 @@ func TestLinesOfAFile(t *testing.T) {
 		{-1, 1, "a\nb\n", "lines 1 to 1 of 2:\na\n"},
 	} {
 		c := &call{Caller: &Caller{Base: feature.Base{Folder: folder.Folder{Cwd: "/p"}}}, args: arguments{Path: "f", First: test.first, Last: test.last}}
-		if got := c.lines(test.text); got != test.want {
-			t.Errorf("%+v: %q", test, got)
-		}
+		check.Equal(t, c.lines(test.text), test.want, "%+v: %q", test)
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // An agent hears every 15 seconds that a call goes on, as some give one up of which they hear nothing for a minute; but
@@ -37,13 +40,9 @@ func TestLongCallsSayThatTheyGoOn(t *testing.T) {
 			})
 			ours, theirs := mcp.NewInMemoryTransports()
 			serving, err := server.Connect(t.Context(), ours, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			session, err := client.Connect(t.Context(), theirs, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			call := &mcp.CallToolParams{Name: "wait"}
 			if c.token != nil {
 				call.SetProgressToken(c.token)
@@ -52,9 +51,7 @@ func TestLongCallsSayThatTheyGoOn(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			time.Sleep(time.Minute)
-			if got := heard.Load(); got != c.want {
-				t.Errorf("%s: it is told %d times, wanted %d", name, got, c.want)
-			}
+			check.Equal(t, heard.Load(), c.want, "%s: it is told %d times", name)
 			if err := session.Close(); err != nil {
 				t.Error(err)
 			}

@@ -5,14 +5,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // The help names the limits of answers, and what is said where one is reached.
 func TestTheHelpNamesTheLimits(t *testing.T) {
 	raw, err := os.ReadFile("../../doc/acp.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	help := strings.Join(strings.Fields(string(raw)), " ")
 	slow := strings.Trim(partly("", true), "\n()")
 	if !strings.HasSuffix(counted(maxListed+20, "", "", make([]string, maxListed)), "+20 more") {

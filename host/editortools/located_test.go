@@ -9,6 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestByteOf(t *testing.T) {
@@ -23,13 +25,10 @@ func TestByteOf(t *testing.T) {
 		{"utf-32", 3, 6}, {"utf-32", 4, 10}, {"utf-32", 5, 11}, {"utf-32", 6, 12}, {"utf-32", 99, 13},
 		{"", 5, 10}, // what servers speak that say nothing
 	} {
-		if got := byteOf(line, test.unit, test.encoding); got != test.want {
-			t.Errorf("the unit %d of %q is the byte %d, not %d", test.unit, test.encoding, got, test.want)
-		}
+		check.Equal(t, byteOf(line, test.unit, test.encoding), test.want,
+			"the unit %d of %q is the byte %d", test.unit, test.encoding)
 	}
-	if got := byteOf("", 3, "utf-16"); got != 0 {
-		t.Errorf("in no text it is %d", got)
-	}
+	check.Equal(t, byteOf("", 3, "utf-16"), 0, "in no text it is %d")
 }
 
 // Places are told once each, with the text of buffers where these have a file and else of the disk.
@@ -37,9 +36,7 @@ func TestLocated(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	disk, dos := write("disk", "one\nü two\nthree"), write("dos", "\xef\xbb\xbfone\r\nü two\r\n")
@@ -68,8 +65,6 @@ func TestLocated(t *testing.T) {
 		t.Fatalf("there are %d places, told %d: %+v", n, len(got), got)
 	}
 	for i, p := range got {
-		if said := fmt.Sprintf("%s %d:%d %s", filepath.Base(p.Path), p.Line, p.Column, p.Text); said != want[i] {
-			t.Errorf("got %q, wanted %q", said, want[i])
-		}
+		check.Equal(t, fmt.Sprintf("%s %d:%d %s", filepath.Base(p.Path), p.Line, p.Column, p.Text), want[i], "got %q")
 	}
 }

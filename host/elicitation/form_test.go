@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func choices(names ...string) (list []session.Choice) {
@@ -51,9 +52,7 @@ Count
 Share          
 Mail           
 Notify         [x]`
-	if lines := strings.Join(got.Lines, "\n"); lines != want {
-		t.Errorf("the form is\n%s", lines)
-	}
+	check.Equal(t, strings.Join(got.Lines, "\n"), want, "the form is\n%s")
 	if want := []int{3, 4, 5, 7, 9, 10, 11, 12}; !slices.Equal(got.Fields, want) {
 		t.Errorf("the fields are at %v", got.Fields)
 	}
@@ -175,9 +174,7 @@ func TestFaultsOfTexts(t *testing.T) {
 		{session.FormField{Format: "colour"}, "red", ""},
 	} {
 		c.field.Type = session.FieldText
-		if got := wrong(c.field, c.text); got != c.want {
-			t.Errorf("%+v: %q %q, wanted %q", c.field, c.text, got, c.want)
-		}
+		check.Equal(t, wrong(c.field, c.text), c.want, "%+v: %q %q", c.field, c.text)
 	}
 }
 

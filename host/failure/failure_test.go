@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // An agent's error is one sentence, whatever it is made of; what that leaves out is the detail.
@@ -44,16 +45,12 @@ func TestExplainedErrors(t *testing.T) {
 		"braces":               {"use {x} or {{y}}", "", "use {x} or {{y}}", nil},
 	} {
 		words, detail := Explain(&acp.Error{Code: 400, Message: c.message, Data: json.RawMessage(c.data)})
-		if words != c.words {
-			t.Errorf("%s: %q, want %q", name, words, c.words)
-		}
+		check.Equal(t, words, c.words, "%s: %q", name)
 		if (detail != "") != (c.detail != nil) {
 			t.Errorf("%s: the detail is %q", name, detail)
 		}
 		for _, part := range c.detail {
-			if !strings.Contains(detail, part) {
-				t.Errorf("%s: the detail lacks %q:\n%s", name, part, detail)
-			}
+			check.Contains(t, detail, part, "%s: the detail is\n%s", name)
 		}
 	}
 	long := strings.Repeat("word ", 1000)
@@ -90,8 +87,6 @@ func TestReasonInLastWords(t *testing.T) {
 		"JSON":           {`Error: {"message":"no key","code":1}` + "\n", true, "Error: no key"},
 		"nothing":        {"", true, ""},
 	} {
-		if got := ReasonIn(LastWords(c.stderr), c.failed); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		check.Equal(t, ReasonIn(LastWords(c.stderr), c.failed), c.want, "%s: %q", name)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // agent asks for files of a folder with the files "a" and "b", and notes what comes of it.
@@ -31,18 +32,12 @@ func test(t *testing.T, play func(a *agent)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		a := &agent{T: t, dir: dir}
 		for _, name := range []string{"a", "b"} {
-			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 		}
-		if err := os.Symlink("a", dir+"/alias"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("a", dir+"/alias"))
 		play(a)
 	})
 }

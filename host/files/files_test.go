@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -57,9 +60,7 @@ func TestBestFirst(t *testing.T) {
 		"zzz":       nil,
 	} {
 		got := paths(f.Find(Query{Dir: "/p", Text: query, Limit: 5}))
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%q finds %q, want %q", query, got, want)
-		}
+		check.Deep(t, got, want, "%q finds %q", query)
 	}
 }
 
@@ -67,9 +68,7 @@ func TestOpenFilesComeFirst(t *testing.T) {
 	f := finderOf(t, []string{"a.lua", "b.lua", "sub/a.lua", "z.txt"})
 	got, _ := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
 	want := []File{{"sub/a.lua", true}, {"/elsewhere/c.lua", true}, {"a.lua", false}, {"b.lua", false}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("found %v, want %v", got, want)
-	}
+	check.Deep(t, got, want, "found %v")
 	got, _ = f.Find(Query{Dir: "/p", Open: []string{"/p/z.txt", "/p/b.lua"}, Limit: 3})
 	want = []File{{"z.txt", true}, {"b.lua", true}, {"a.lua", false}}
 	if !reflect.DeepEqual(got, want) {
@@ -160,12 +159,8 @@ func write(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, nil, 0o666))
 	}
 }
 
@@ -185,12 +180,8 @@ func TestListOfGit(t *testing.T) {
 	write(t, dir, "kept.txt", "gone.txt", "sub/deep/a b.txt", "ümlaut.txt")
 	git(t, dir, "add", ".")
 	write(t, dir, "new.txt", "ignored.log", ".gitignore", ".hidden/x", "line\nbreak")
-	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "gone.txt")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\n"), 0o666))
+	must.Do(t, os.Remove(filepath.Join(dir, "gone.txt")))
 	got := sorted(List(t.Context(), dir).Paths)
 	want := []string{".gitignore", ".hidden/", "kept.txt", "new.txt", "sub/", "ümlaut.txt", ".hidden/x", "sub/deep/", "sub/deep/a b.txt"}
 	if !slices.Equal(got, want) {
@@ -205,16 +196,12 @@ func TestListInOddRepositories(t *testing.T) {
 	dir := t.TempDir()
 	git(t, dir, "init", "-q")
 	write(t, dir, "all/ignored/a", "out/b", "lib/c", "kept/d")
-	if err := os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte("*/ignored\nout\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".git/info/exclude"), []byte("*/ignored\nout\n"), 0o666))
 	git(t, filepath.Join(dir, "lib"), "init", "-q")
 	git(t, filepath.Join(dir, "lib"), "add", ".")
 	git(t, filepath.Join(dir, "lib"), "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
 	git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "lib")
-	if err := os.RemoveAll(filepath.Join(dir, "lib/.git")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "lib/.git")))
 	for _, test := range []struct {
 		dir  string
 		want Listing
@@ -245,9 +232,7 @@ func TestListInOddRepositories(t *testing.T) {
 func TestListWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", "sub/b.txt", "node_modules/m/index.js", ".git/HEAD")
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o777))
 	if got, want := sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}; !slices.Equal(got, want) {
 		t.Errorf("the list is %q, want %q", got, want)
 	}

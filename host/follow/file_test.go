@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestLook(t *testing.T) {
@@ -15,13 +17,9 @@ func TestLook(t *testing.T) {
 	write := func(name string, size int64, text string) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		if size > 0 {
-			if err := os.Truncate(path, size); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Truncate(path, size))
 		}
 		return path
 	}
@@ -42,9 +40,7 @@ func TestLook(t *testing.T) {
 		{"/dev/null", "{false false} false"},
 	} {
 		file, ok := look(c.path)
-		if got := fmt.Sprint(file, ok); got != c.want {
-			t.Errorf("%s is %s, expected %s", filepath.Base(c.path), got, c.want)
-		}
+		check.Equal(t, fmt.Sprint(file, ok), c.want, "%s is %s", filepath.Base(c.path))
 	}
 }
 
@@ -52,16 +48,10 @@ func TestPlain(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"here/a", "there/in/b", "there/a", "here/b"} {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, nil, 0o666))
 	}
-	if err := os.Symlink(dir+"/there/in", dir+"/here/link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir+"/there/in", dir+"/here/link"))
 	for name, want := range map[string]string{
 		"/here/a":             "/here/a",
 		"/here/../there/./a":  "/there/a",

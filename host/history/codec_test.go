@@ -12,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -92,9 +93,7 @@ func TestEveryUpdateComesBack(t *testing.T) {
 	at := time.UnixMilli(1_700_000_000_123)
 	for _, u := range examples {
 		line, err := appendLine([]byte("before\n"), Said{at, u})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		line = bytes.TrimPrefix(line, []byte("before\n"))
 		if bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' {
 			t.Errorf("%T is no line: %q", u, line)
@@ -120,9 +119,7 @@ func TestEveryUpdateHasAnEncoding(t *testing.T) {
 		}
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../../acp/session/update.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	types := 0
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)

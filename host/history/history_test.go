@@ -16,6 +16,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var about = About{Agent: "a", AgentTitle: "Agent", Cwd: "/p", ID: "s"}
@@ -58,9 +60,7 @@ func (s *stage) read(t testing.TB) Past {
 	t.Helper()
 	s.Flush(nil)
 	past, err := s.store.Read("a", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return past
 }
 
@@ -188,15 +188,11 @@ func TestStreamsAreGathered(t *testing.T) {
 	s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
 	past := s.read(t)
 	info, err := os.Stat(s.store.path("a", "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if info.Size() > int64(size+size/4) {
 		t.Errorf("%d bytes of text make a file of %d", size, info.Size())
 	}
-	if mode := info.Mode().Perm(); mode != 0o600 {
-		t.Errorf("the file has mode %o", mode)
-	}
+	check.Equal(t, info.Mode().Perm(), 0o600, "the file has mode %o")
 	if dir, _ := os.Stat(s.store.dir); dir.Mode().Perm() != 0o700 {
 		t.Errorf("the folder has mode %o", dir.Mode().Perm())
 	}
@@ -270,13 +266,9 @@ func TestDamage(t *testing.T) {
 	s.read(t)
 	path := s.store.path("a", "s")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cut := append(data, `{"t":1,"is":"message","of":{"id":"2","ro`...)
-	if err := os.WriteFile(path, cut, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, cut, 0o600))
 	s.apply(ask("second"), session.TurnEnd{StopReason: session.StopEndTurn})
 	past := s.read(t)
 	if prompts := Prompts(past.Said); past.Damaged != 1 || len(prompts) != 2 {
@@ -285,17 +277,13 @@ func TestDamage(t *testing.T) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	lines[2] = []byte("\x00\x00garbage\n")
 	lines = append(lines, []byte(`{"t":1,"is":"of the future","of":{}}`+"\n"))
-	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Join(lines, nil), 0o600))
 	past, err = s.store.Read("a", "s")
 	if err != nil || past.Damaged != 2 || len(told(past).Entries) == 0 {
 		t.Errorf("it has %d damaged lines, %v", past.Damaged, err)
 	}
 	for _, first := range []string{"", "junk\n", `{"format":99,"agent":"a","session":"s"}` + "\n"} {
-		if err := os.WriteFile(path, []byte(first), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(first), 0o600))
 		_, err := s.store.Read("a", "s")
 		if err == nil || errors.Is(err, ErrNewer) != strings.Contains(first, "99") {
 			t.Errorf("a file that begins %q: %v", first, err)
@@ -316,29 +304,19 @@ func TestLimits(t *testing.T) {
 	write := func(id string, age time.Duration, size int) {
 		other := about
 		other.ID = id
-		if err := s.add(other, bytes.Repeat([]byte("x"), size)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(s.path("a", id), now.Add(-age), now.Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.add(other, bytes.Repeat([]byte("x"), size)))
+		must.Do(t, os.Chtimes(s.path("a", id), now.Add(-age), now.Add(-age)))
 	}
 	check := func(want ...string) {
 		t.Helper()
-		if err := s.Clean(t.Context(), now); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Clean(t.Context(), now))
 		list, err := s.List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var got []string
 		for _, e := range list {
 			got = append(got, e.About.ID)
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("kept are %v, not %v", got, want)
-		}
+		check.Deep(t, got, want, "kept are %v")
 	}
 	write("old", 25*time.Hour, 10)
 	write("1", 4*time.Hour, 10)
@@ -350,17 +328,13 @@ func TestLimits(t *testing.T) {
 	write("5", 0, 2500)
 	check("5", "4", "3")
 	write("6", 0, 1000)
-	if err := s.Clean(t.Context(), now.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Clean(t.Context(), now.Add(time.Hour)))
 	if list, _ := s.List(); len(list) != 1 {
 		t.Errorf("kept are %v", list)
 	}
 	big := about
 	big.ID = "big"
-	if err := s.add(big, bytes.Repeat([]byte("x"), 2001)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.add(big, bytes.Repeat([]byte("x"), 2001)))
 	if err := s.add(big, []byte("more\n")); !errors.Is(err, errFull) {
 		t.Errorf("it is written on: %v", err)
 	}
@@ -382,9 +356,7 @@ func TestCutShort(t *testing.T) {
 			stops++
 		}
 	}
-	if stops != 2 {
-		t.Errorf("%d turns have ended", stops)
-	}
+	check.Equal(t, stops, 2, "%d turns have ended")
 }
 
 // script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours.
@@ -454,9 +426,7 @@ func TestReplay(t *testing.T) {
 				m.MessageID += " late"
 				show(r.Take(m))
 			}
-			if got := strings.Join(shown, " "); got != c.want {
-				t.Errorf("shown is %q, not %q", got, c.want)
-			}
+			check.Equal(t, strings.Join(shown, " "), c.want, "shown is %q")
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -71,12 +72,8 @@ func TestMarkdown(t *testing.T) {
 	}).Markdown().Text()
 	name := filepath.Join("testdata", "story.md")
 	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll("testdata", 0o777))
+		must.Do(t, os.WriteFile(name, []byte(got), 0o666))
 	}
 	want, err := os.ReadFile(name)
 	if err != nil || got != string(want) {

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestChange(t *testing.T) {
@@ -17,17 +20,11 @@ func TestChange(t *testing.T) {
 	}
 	title := func(text string) func(*Label) { return func(l *Label) { l.Title = text } }
 	for id, text := range map[string]string{"1": "One", "2": "Two"} {
-		if err := s.Change("a", id, title(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Change("a", id, title(text)))
 	}
-	if err := s.Change("a", "1", func(l *Label) { l.Archived = true }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Change("a", "1", func(l *Label) { l.Archived = true }))
 	want := Label{Agent: "a", ID: "1", Title: "One", Archived: true}
-	if got := Open(dir).Of("a", "1"); got != want {
-		t.Errorf("read %v, want %v", got, want)
-	}
+	check.Equal(t, Open(dir).Of("a", "1"), want, "read %v")
 	if all := s.All(); len(all) != 2 || all.Of("a", "1") != want || all.Of("a", "2").Title != "Two" || all.Of("b", "1").Title != "" {
 		t.Errorf("all are %v", all)
 	}
@@ -46,17 +43,11 @@ func TestTheOldestGo(t *testing.T) {
 	s := Open(t.TempDir())
 	for i := range limit {
 		id := fmt.Sprint(i)
-		if err := os.WriteFile(s.path("a", id), fmt.Appendf(nil, `{"agent":"a","session":%q,"title":"t"}`, id), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(s.path("a", id), fmt.Appendf(nil, `{"agent":"a","session":%q,"title":"t"}`, id), 0o600))
 		at := time.Now().Add(time.Duration(i-limit) * time.Hour)
-		if err := os.Chtimes(s.path("a", id), at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(s.path("a", id), at, at))
 	}
-	if err := s.Change("a", "new", func(l *Label) { l.Title = "t" }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Change("a", "new", func(l *Label) { l.Title = "t" }))
 	all := s.All()
 	if len(all) != limit || all.Of("a", "0").Title != "" || all.Of("a", "1").Title == "" || !slices.Contains(all, Label{Agent: "a", ID: "new", Title: "t"}) {
 		t.Errorf("%d are left, the oldest is %v", len(all), all.Of("a", "0"))

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // whole highlights a text given at once.
@@ -38,18 +40,14 @@ func draw(text string, spans []Span) string {
 // testdata/golden.txt has cases of a name, the quoted text, its drawing and its fences.
 func TestGolden(t *testing.T) {
 	file, err := os.ReadFile("testdata/golden.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cases := strings.Split("\n"+string(file), "\n-- ")[1:]
 	for _, c := range cases {
 		name, rest, _ := strings.Cut(c, " --\n")
 		t.Run(name, func(t *testing.T) {
 			quoted, want, _ := strings.Cut(rest, "\n")
 			text, err := strconv.Unquote(quoted)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			spans, fences := whole(text)
 			got := fmt.Sprintf("%sfences %v", draw(text, spans), fences)
 			if got != strings.TrimSuffix(want, "\n") {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // shown is what a reader of Highlight holds.
@@ -44,7 +46,7 @@ func streamed(text string, r *rand.Rand, largest int) shown {
 }
 
 // check fails unless the highlights of a text are valid and do not depend on how it came.
-func check(t *testing.T, text string, r *rand.Rand, largest int) {
+func checkPieces(t *testing.T, text string, r *rand.Rand, largest int) {
 	t.Helper()
 	spans, fences := whole(text)
 	lines := strings.Split(text, "\n")
@@ -74,7 +76,7 @@ func check(t *testing.T, text string, r *rand.Rand, largest int) {
 func TestChunksDoNotMatter(t *testing.T) {
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		check(t, randomText(r, 1+r.IntN(60)), r, 1+r.IntN(20))
+		checkPieces(t, randomText(r, 1+r.IntN(60)), r, 1+r.IntN(20))
 	}
 	// Over the bounds: long lines, long units, deep nesting.
 	for seed := range uint64(12) {
@@ -84,7 +86,7 @@ func TestChunksDoNotMatter(t *testing.T) {
 			f := fragments[r.IntN(len(fragments))] + fragments[r.IntN(len(fragments))]
 			s.WriteString(strings.Repeat(f, r.IntN(1500)))
 		}
-		check(t, s.String(), r, 1+r.IntN(1000))
+		checkPieces(t, s.String(), r, 1+r.IntN(1000))
 	}
 }
 
@@ -92,7 +94,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add("> - `a\x00\xff*b*\r\n", uint64(1))
 	f.Add(sample, uint64(2))
 	f.Fuzz(func(t *testing.T, text string, seed uint64) {
-		check(t, text, rand.New(rand.NewPCG(seed, 4)), 1+int(seed%40))
+		checkPieces(t, text, rand.New(rand.NewPCG(seed, 4)), 1+int(seed%40))
 	})
 }
 
@@ -161,9 +163,7 @@ func TestLongLine(t *testing.T) {
 	}
 	d.Append("\n```\n" + strings.Repeat("x", 2*maxLine))
 	_, spans, _ = d.Highlight()
-	if last := spans[len(spans)-1]; last != (Span{2, 0, 2 * maxLine, CodeBlock}) {
-		t.Errorf("got %v", last)
-	}
+	check.Equal(t, spans[len(spans)-1], (Span{2, 0, 2 * maxLine, CodeBlock}), "got %v")
 	d.Append("y")
 	from, spans, _ := d.Highlight()
 	if want := []Span{{2, 0, 2*maxLine + 1, CodeBlock}}; from != 2 || !slices.Equal(spans, want) {

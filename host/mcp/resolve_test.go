@@ -1,12 +1,13 @@
 package mcp
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestResolve(t *testing.T) {
@@ -22,17 +23,13 @@ func TestResolve(t *testing.T) {
 		"two":{"command":"x","url":"y"}, "none":{}, "odd":{"type":"ws","url":"x"},
 		"ide":{"command":"x"}, "a/b":{"command":"x"}, "a__b":{"command":"x"}
 	}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	got := resolve(all, session.Info{StdioServers: true, HTTPServers: true}, lookup)
 	want := []session.MCPServer{
 		{Name: "net", Type: "http", URL: "https://value/"},
 		{Name: "run", Type: "stdio", Command: "value/bin", Args: []string{"none", "", "$SET", "hush-hush"}, Env: []session.Pair{{Name: "A", Value: "1"}, {Name: "B", Value: "value"}}},
 	}
-	if !reflect.DeepEqual(got.servers, want) {
-		t.Errorf("got %+v", got.servers)
-	}
+	check.Deep(t, got.servers, want, "got %+v")
 	left := []string{"a/b", "a__b", "ide", "none", "odd", "sse", "two", "unset"}
 	for i, l := range got.left {
 		if i >= len(left) || l.Name != left[i] || l.Why == "" {
@@ -47,7 +44,6 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s is not kept secret: %v", secret, got.secrets)
 		}
 	}
-	if got := describe("net", rpc.MCPServer{URL: "https://user:pass@host/path?key=1"}); got != "net (at host)" {
-		t.Errorf("the user is asked about %s", got)
-	}
+	check.Equal(t, describe("net", rpc.MCPServer{URL: "https://user:pass@host/path?key=1"}), "net (at host)",
+		"the user is asked about %s")
 }

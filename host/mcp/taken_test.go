@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestKeepTaken(t *testing.T) {
@@ -15,27 +17,19 @@ func TestKeepTaken(t *testing.T) {
 	for _, info := range []session.Info{
 		{Version: "1"}, {Version: "2", StdioServers: true, HTTPServers: true}, {Version: "2", StdioServers: true, HTTPServers: true},
 	} {
-		if err := KeepTaken(dir, "a/b", info); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, KeepTaken(dir, "a/b", info))
 	}
-	if err := KeepTaken(dir, "c", session.Info{SSEServers: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, KeepTaken(dir, "c", session.Info{SSEServers: true}))
 	var texts []string
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
 		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		texts = append(texts, string(text))
 	}
 	slices.Sort(texts)
 	want := `{"agent":"a/b","version":"2","kinds":["stdio","http"]}` + "\n" + `{"agent":"c","kinds":["sse"]}`
-	if got := strings.Join(texts, "\n"); got != want {
-		t.Errorf("kept is\n%s", got)
-	}
+	check.Equal(t, strings.Join(texts, "\n"), want, "kept is\n%s")
 	if err := KeepTaken(files[0], "a", session.Info{}); err == nil || !strings.Contains(err.Error(), "which MCP servers a takes") {
 		t.Errorf("in a file it is kept: %v", err)
 	}

@@ -1,6 +1,10 @@
 package opening
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
 
 // A restart takes up what the agent keeps, unless nothing was said in a session that it has made for us.
 func TestWhatARestartTakesUp(t *testing.T) {
@@ -15,9 +19,7 @@ func TestWhatARestartTakesUp(t *testing.T) {
 		"taken up, nothing said": {remote{stored: "x"}, false, remote{stored: "x"}},
 	} {
 		c.was.Again(c.said)
-		if c.was != c.want {
-			t.Errorf("%s: %+v, expected %+v", name, c.was, c.want)
-		}
+		check.Equal(t, c.was, c.want, "%s: %+v", name)
 	}
 	r := remote{id: "new", stored: "old", retold: true}
 	if r.made(); r != (remote{id: "new", stored: "new", own: true}) {

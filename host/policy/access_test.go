@@ -8,18 +8,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestAccessToAFile(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	for _, name := range []string{"proj/sub", "project", "second"} {
 		must(os.MkdirAll(filepath.Join(dir, name), 0o777))
@@ -69,15 +67,12 @@ func TestAccessToAFile(t *testing.T) {
 		got := p.Access(Request{
 			Agent: "puppet", Cwd: roots[0], Call: session.ToolCall{Kind: c.kind}, File: rules.Path{Given: path, Real: real}, Roots: roots,
 		})
-		if got != c.want {
-			t.Errorf("%s %s: %+v, expected %+v", c.kind, c.path, got, c.want)
-		}
+		check.Equal(t, got, c.want, "%s %s: %+v", c.kind, c.path)
 	}
 	var none *Policy // before Lua has told the rules
 	if got := none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: roots}); got != (Access{Outside: true}) {
 		t.Errorf("without rules: %+v", got)
 	}
-	if got := none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: []string{"/"}}); got != free {
-		t.Errorf("below the root of all: %+v", got)
-	}
+	check.Equal(t, none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: []string{"/"}}), free,
+		"below the root of all: %+v")
 }

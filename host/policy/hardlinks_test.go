@@ -11,30 +11,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A private file is private under any name that it has.
 func TestHardLinksToPrivateFiles(t *testing.T) {
 	dir, err := buffers.RealPath(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proj, other := dir+"/proj", dir+"/other"
 	for _, folder := range []string{proj + "/sub", other, dir + "/keys"} {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o777))
 	}
 	link := func(from, to string) {
 		t.Helper()
-		if err := os.Link(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Link(from, to))
 	}
-	private := write(t, proj+"/sub", ".env", "KEY=1\n")
-	key := write(t, dir+"/keys", "id", "1\n")
-	write(t, proj, "one", "")
-	write(t, proj, "two", "")
+	private := must.Write(t, proj+"/sub", ".env", "KEY=1\n")
+	key := must.Write(t, dir+"/keys", "id", "1\n")
+	must.Write(t, proj, "one", "")
+	must.Write(t, proj, "two", "")
 	link(proj+"/two", proj+"/two-too")
 	link(private, proj+"/notes.txt")
 	link(private, other+"/notes.txt")
@@ -89,7 +84,7 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 	}
 
 	// A private file that comes later, and gets another name then.
-	later := write(t, proj, ".env", "KEY=2\n")
+	later := must.Write(t, proj, ".env", "KEY=2\n")
 	for _, look := range p.links.looks {
 		look.began = time.Now().Add(-time.Minute)
 	}
@@ -109,27 +104,14 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // A look that takes too long holds for a while, so that not each file has the disk looked through again.
 func TestALookThatTakesTooLong(t *testing.T) {
 	defer func(was time.Duration) { maxLook = was }(maxLook)
 	maxLook = -1
 	dir, err := buffers.RealPath(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	two := write(t, dir, "two", "")
-	if err := os.Link(two, dir+"/two-too"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	two := must.Write(t, dir, "two", "")
+	must.Do(t, os.Link(two, dir+"/two-too"))
 	p := &Policy{rules: rules.List{Private: []string{"**/.env"}}}
 	at := func() Access {
 		return p.Access(Request{Cwd: dir, Call: session.ToolCall{Kind: session.KindRead}, File: rules.Path{Given: two, Real: two}, Roots: []string{dir}})

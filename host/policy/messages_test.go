@@ -15,6 +15,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // The rules come from Lua: what is in force is what it has sent, and nothing of it where there is a mistake. Lasting
@@ -37,17 +39,13 @@ func TestRulesFromLua(t *testing.T) {
 		{Question: answers.Question{Agent: "puppet", Project: dir, Kind: "edit", Paths: []string{dir + "/a"}}, Session: 7},
 	} {
 		a.At = at.AddDate(0, 0, i)
-		if err := p.Keep(a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Keep(a))
 	}
 	wrong, err := Set(rpc.SetRules{Rules: []rpc.Rule{rule, {Action: "perhaps"}}, Private: []string{"*.key"}, File: filepath.Join(dir, "others")}, p)
 	if err == nil || !strings.Contains(err.Error(), "permissions[2]") {
 		t.Errorf("the mistake is told as %v", err)
 	}
-	if !reflect.DeepEqual(wrong.rules, rules.List{Private: []string{"*.key"}}) {
-		t.Errorf("with a mistake in force is %+v", wrong.rules)
-	}
+	check.Deep(t, wrong.rules, rules.List{Private: []string{"*.key"}}, "with a mistake in force is %+v")
 	list, err := p.List()
 	if err != nil || len(list.Rules) != 2 || len(list.Answers) != 2 {
 		t.Fatalf("listed are %+v, %v", list, err)
@@ -76,19 +74,13 @@ func TestRulesFromLua(t *testing.T) {
 func TestAnswersAboutServers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one", "two"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	one := filepath.Join(dir, "one")
-	if err := os.Symlink("one", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("one", filepath.Join(dir, "link")))
 	p := New(rules.List{}, answers.Open(filepath.Join(dir, "answers")))
 	for _, allow := range []bool{true, false} {
-		if err := p.KeepServers(one, []byte("{}"), allow); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.KeepServers(one, []byte("{}"), allow))
 		for name, c := range map[string]struct {
 			cwd, text string
 			known     bool
@@ -144,9 +136,7 @@ func TestWhatDecides(t *testing.T) {
 		if c.kept != nil {
 			a := *c.kept
 			a.Question, a.At = *r.question(r.onDisk()), time.Now()
-			if err := p.Keep(a); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Keep(a))
 		}
 		d := p.Decide(r)
 		if d.OptionID != c.want || !strings.Contains(d.Remark, c.remark) || c.remark == "" && d.Remark != "" || !strings.Contains(d.Why, c.why) || d.Err != nil {
@@ -200,9 +190,7 @@ func TestEmptyInput(t *testing.T) {
 		strings.Repeat(" ", 63) + "{}": false, "0": false, "[0]": false, `""`: false, `{"a":1}`: false, "false": false,
 		`{"command":"` + strings.Repeat("x", 50) + `"}`: false,
 	} {
-		if got := EmptyInput(json.RawMessage(raw)); got != want {
-			t.Errorf("%q of %d bytes: %v", raw, len(raw), got)
-		}
+		check.Equal(t, EmptyInput(json.RawMessage(raw)), want, "%q of %d bytes: %v", raw, len(raw))
 	}
 }
 
@@ -216,9 +204,7 @@ func TestAnswersInWords(t *testing.T) {
 		"read a, /q/b": {Kind: "read", Paths: []string{"/p/a", "/q/b"}, Project: "/p"},
 		"edit Edit x":  {Kind: "edit", Title: "Edit x", Paths: []string{"/p/a"}, Project: "/p"},
 	} {
-		if got := describe(q); got != want {
-			t.Errorf("%+v is %q", q, got)
-		}
+		check.Equal(t, describe(q), want, "%+v is %q", q)
 	}
 }
 

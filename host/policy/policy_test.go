@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestCommandOf(t *testing.T) {
@@ -49,14 +50,10 @@ func TestCommandOf(t *testing.T) {
 func TestDecideFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"proj/src", "other"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
 	for from, to := range map[string]string{"proj/src/out": "../../other", "proj/src/new": "/nowhere/file", "link": "proj"} {
-		if err := os.Symlink(to, filepath.Join(dir, from)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(dir, from)))
 	}
 	p := &Policy{
 		rules:   rules.List{Rules: []rules.Rule{{Paths: []string{"src/**"}, Action: rules.Allow}}},
@@ -132,17 +129,11 @@ func TestDecideOnPlacesElsewhere(t *testing.T) {
 // The files that stand in a command are those that an agent's names mean elsewhere.
 func TestDecideOnFilesInCommands(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, d := range []string{"home", "proj", "other/sub"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, d), 0o755))
 	}
-	if err := os.Symlink("../other/sub", dir+"/home/link"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("../other/sub", dir+"/home/link"))
 	t.Setenv("HOME", dir+"/home")
 	p := &Policy{answers: answers.Open(filepath.Join(dir, "answers.json")), rules: rules.List{
 		Private: []string{"**/.env"},

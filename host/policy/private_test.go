@@ -8,31 +8,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // Of many files at once it is said what is said of each alone.
 func TestPrivateOfMany(t *testing.T) {
 	dir, err := buffers.RealPath(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	proj := filepath.Join(dir, "proj")
 	for _, folder := range []string{proj + "/sub", dir + "/keys"} {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o777))
 	}
-	env := write(t, proj+"/sub", ".env", "KEY=1\n")
-	write(t, dir+"/keys", "id", "1\n")
-	write(t, proj, "plain", "")
+	env := must.Write(t, proj+"/sub", ".env", "KEY=1\n")
+	must.Write(t, dir+"/keys", "id", "1\n")
+	must.Write(t, proj, "plain", "")
 	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle", "/.env": proj + "/plain"} {
-		if err := os.Symlink(from, proj+to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(from, proj+to))
 	}
-	if err := os.Link(env, proj+"/hard"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Link(env, proj+"/hard"))
 	p := &Policy{rules: rules.List{Private: []string{"**/.env", dir + "/keys/**"}}}
 	req := Request{Cwd: proj, Roots: []string{proj}, Call: session.ToolCall{Kind: session.KindRead}}
 	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env, proj + "/.env"}
@@ -49,9 +43,7 @@ func TestPrivateOfMany(t *testing.T) {
 			want++
 		}
 	}
-	if want != 8 {
-		t.Errorf("%d are private", want)
-	}
+	check.Equal(t, want, 8, "%d are private")
 	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none"}
 	got = p.Private(req, nil, counted)
 	for i, private := range []bool{false, true, true, true, false} {

@@ -11,19 +11,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What an answer for good is about.
 func TestWhatAnAnswerIsAbout(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Setenv("HOME", dir)
 	proj := dir + "/proj"
-	if err := os.MkdirAll(proj+"/sub", 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(proj+"/sub", 0o777))
 	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
 		call := session.ToolCall{Kind: kind}
 		for _, p := range paths {
@@ -65,9 +63,7 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 				t.Errorf("%s: %+v", name, q)
 			}
 		}
-		if got != c.want {
-			t.Errorf("%s is about %q, want %q", name, got, c.want)
-		}
+		check.Equal(t, got, c.want, "%s is about %q", name)
 	}
 	// The same input whatever the order of its fields; another one is another question.
 	hash := func(raw string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // scene is the prompts of a session of which there is no more than what they ask for.
@@ -154,12 +155,8 @@ func TestPromptsAreSent(t *testing.T) {
 	} {
 		s := newScene()
 		c.do(s)
-		if got := strings.Join(s.done, ", "); got != c.done {
-			t.Errorf("%s: %s, expected %s", name, got, c.done)
-		}
-		if got := strings.Join(s.Queued(), ", "); got != c.queue {
-			t.Errorf("%s: %q wait, expected %q", name, got, c.queue)
-		}
+		check.Equal(t, strings.Join(s.done, ", "), c.done, "%s: %s", name)
+		check.Equal(t, strings.Join(s.Queued(), ", "), c.queue, "%s: %q wait", name)
 	}
 }
 

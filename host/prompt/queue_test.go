@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // queueAlone is a queue with a session and an agent of which there is no more than what the queue sees.
@@ -299,9 +300,7 @@ func TestQueue(t *testing.T) {
 		if got := strings.Join(o.done, ", "); got != c.done {
 			t.Errorf("%s: what was done is\n  %s, expected\n  %s", name, got, c.done)
 		}
-		if got := strings.Join(o.Queued(), ", "); got != c.queue {
-			t.Errorf("%s: %q wait, expected %q", name, got, c.queue)
-		}
+		check.Equal(t, strings.Join(o.Queued(), ", "), c.queue, "%s: %q wait", name)
 	}
 }
 
@@ -393,9 +392,8 @@ func TestEditsOfTheQueue(t *testing.T) {
 			left = append(left, prompt{blocks: wordsOf(text)})
 		}
 		o.edit(strings.Fields(c.was), left)
-		if got := strings.Join(o.Queued(), " "); got != c.want {
-			t.Errorf("of %q, seen as %q, %q is left: the queue is %q, expected %q", c.queue, c.was, c.left, got, c.want)
-		}
+		check.Equal(t, strings.Join(o.Queued(), " "), c.want,
+			"of %q, seen as %q, %q is left: the queue is %q", c.queue, c.was, c.left)
 		for _, blocks := range o.queue {
 			same := func(b []session.Content) bool { return Text(b) == Text(blocks) }
 			if i := slices.IndexFunc(before, same); i >= 0 && len(blocks) != len(before[i]) {

@@ -1,13 +1,13 @@
 package prompt
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func unsavedFileOf(name, disk, text string) unsavedFile {
@@ -80,12 +80,8 @@ func TestWhatGoesAlong(t *testing.T) {
 			room = 2*maxEmbedded + 10
 		}
 		along.add(c.files, room, c.embeds)
-		if along.size != size(along.sent) {
-			t.Errorf("%s: %d bytes are told, not %d", name, along.size, size(along.sent))
-		}
-		if got := kinds(along.sent); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: sent were %q, expected %q", name, got, c.want)
-		}
+		check.Equal(t, along.size, size(along.sent), "%s: %d bytes are told", name)
+		check.Deep(t, kinds(along.sent), c.want, "%s: sent were %q", name)
 		if len(along.shown) != len(c.files) {
 			t.Errorf("%s: shown are %v", name, along.shown)
 		}
@@ -116,9 +112,7 @@ func TestStatesThatWereSent(t *testing.T) {
 	at := func(path string, buf, tick int) buffer { return buffer{rpc.UnsavedBuf{Buf: buf, Tick: tick}, path} }
 	list := []buffer{at("/a", 1, 5), at("/b", 2, 5), at("/c", 4, 5)}
 	u.sent = map[string]sentText{"/a": {buf: 1, tick: 5}, "/b": {buf: 2, tick: 4}, "/c": {buf: 3, tick: 5}}
-	if got := u.new(list); !reflect.DeepEqual(got, list[1:]) {
-		t.Errorf("new are %v", got)
-	}
+	check.Deep(t, u.new(list), list[1:], "new are %v")
 	u.reads.Store(true)
 	if got := u.new(list); len(got) != 0 {
 		t.Errorf("new are %v for an agent that reads buffers", got)

@@ -17,6 +17,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // world is a registry with its servers, and what the agents answer when they are tried.
@@ -69,13 +72,9 @@ func (w *world) publish(version, name string, archive []byte, sum string) {
 func (w *world) index(entries ...Entry) {
 	w.t.Helper()
 	text, err := json.Marshal(Index{Agents: entries})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	w.serve("/index.json", text)
-	if err := w.Refresh(context.Background(), w.server.URL+"/index.json"); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.Refresh(context.Background(), w.server.URL+"/index.json"))
 }
 
 func (w *world) install(opts ...func(*Wanted)) (Installed, error) {
@@ -90,9 +89,7 @@ func (w *world) install(opts ...func(*Wanted)) (Installed, error) {
 func (w *world) used() string {
 	w.t.Helper()
 	agent, there, err := w.Installed("tiny")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 	list, _ := os.ReadDir(w.folder("tiny"))
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), ".") {
@@ -123,18 +120,14 @@ func tarball(t *testing.T, headers ...tar.Header) []byte {
 		if h.Typeflag == 0 || h.Typeflag == tar.TypeReg {
 			h.Size = int64(len(text))
 		}
-		if err := out.WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.WriteHeader(&h))
 		if h.Size > 0 {
 			if _, err := out.Write([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := errors.Join(out.Close(), z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Close(), z.Close())
 	return b.Bytes()
 }
 
@@ -149,13 +142,9 @@ func zipped(t *testing.T, names ...string) []byte {
 		if err == nil {
 			_, err = f.Write([]byte("#!/bin/sh\n"))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Close())
 	return b.Bytes()
 }
 
@@ -231,7 +220,7 @@ func TestBadArchives(t *testing.T) {
 
 func TestBadDownloads(t *testing.T) {
 	defer func(d time.Duration, n int64) { stall, maxArchive = d, n }(stall, maxArchive)
-	stall = 50 * time.Millisecond
+	patient := stall
 	good := tarball(t, program)
 	over := make(chan struct{})
 	defer close(over)
@@ -256,6 +245,9 @@ func TestBadDownloads(t *testing.T) {
 		w := newWorld(t)
 		w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
 		w.files["/tiny.tar.gz"] = serve
+		if stall = patient; what == "nothing arrived" {
+			stall = 50 * time.Millisecond
+		}
 		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -263,7 +255,7 @@ func TestBadDownloads(t *testing.T) {
 			t.Errorf("%s: it is used", what)
 		}
 	}
-	maxArchive = 100
+	stall, maxArchive = patient, 100
 	w := newWorld(t)
 	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "longer than") {
@@ -346,9 +338,8 @@ func TestVersions(t *testing.T) {
 			kept = append(kept, e.Name())
 		}
 	}
-	if got := strings.Join(kept, " "); got != "1.0.0 4.0.0 5.0.0" {
-		t.Errorf("kept are %s, not the one that runs, the one before, and the one in use", got)
-	}
+	check.Equal(t, strings.Join(kept, " "), "1.0.0 4.0.0 5.0.0",
+		"kept are %s, not the one that runs, the one before, and the one in use")
 	newest := other.Use(agent.Command[0])
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "5.0.0 is running, here or in another Neovim") || w.used() != "5.0.0" {
 		t.Errorf("anew while it runs: %v", err)
@@ -366,12 +357,8 @@ func TestVersions(t *testing.T) {
 	newest()
 	left := filepath.Join(w.config.Folder, ".new-1.json")
 	for path, age := range map[string]time.Duration{left: 2 * stale, filepath.Join(w.config.Folder, ".new-2.json"): 0} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Now(), time.Now().Add(-age)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, nil, 0o600))
+		must.Do(t, os.Chtimes(path, time.Now(), time.Now().Add(-age)))
 	}
 	w.sweep("")
 	if list, _ := filepath.Glob(filepath.Join(w.config.Folder, "*")); len(list) != 3 { // the index, the lock, and what is being written
@@ -411,9 +398,7 @@ func TestOldestNode(t *testing.T) {
 		">=20": "20.0.0", ">=18.17.1": "18.17.1", "^18.17 || >=20.5.0": "18.17.0", ">=22 || ^20.1": "20.1.0", "v20.x": "20.0.0", ">= 20.0.0 <23": "20.0.0",
 		"*": "0.0.0", "<23": "0.0.0", "": "0.0.0",
 	} {
-		if got := oldest(engines).String(); got != want {
-			t.Errorf("%q takes %s, not %s", engines, got, want)
-		}
+		check.Equal(t, oldest(engines).String(), want, "%q takes %s", engines)
 	}
 }
 
@@ -459,9 +444,7 @@ func TestNpm(t *testing.T) {
 		t.Errorf("without npm: %v", err)
 	}
 	script := "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found.' >&2\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
 		t.Errorf("npm does not have it: %v", err)
 	}
@@ -482,9 +465,7 @@ func TestUv(t *testing.T) {
 	}
 	uv := func(script string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(bin, "uv"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, "uv"), []byte("#!/bin/sh\n"+script), 0o755))
 	}
 	uv(`mkdir -p "$UV_TOOL_DIR/tiny-cli/bin" "$UV_TOOL_BIN_DIR"
 echo "$@" >"$UV_TOOL_DIR-said"

@@ -10,6 +10,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew; look at what changed")
@@ -133,14 +135,10 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if b.String() != string(want) {
 		t.Errorf("the pages are\n%s\nwanted\n%s", b.String(), want)
 	}
@@ -167,9 +165,7 @@ func TestHighlights(t *testing.T) {
 		2: "ToolWaiting:●|DiffLine: 1 |DiffAdd:+ the new line|DiffAdded:+|DiffAddText:new",
 		3: "DiffLine: 2 ",
 	} {
-		if got := colours(rows[i]); got != want {
-			t.Errorf("row %d has %s, wanted %s", i, got, want)
-		}
+		check.Equal(t, colours(rows[i]), want, "row %d has %s", i)
 	}
 	for decision, want := range map[string][]string{
 		"k": {"ToolDone:✓|DiffLine: 1 |ReviewKept:- the old line|ReviewKept:-", "ToolDone:✓|DiffLine: 1 |ReviewKept:+ the new line|ReviewKept:+"},
@@ -178,9 +174,7 @@ func TestHighlights(t *testing.T) {
 		f := decided(t, "/p/a", review.Text("the old line\n"), review.Text("the new line\n"), decision)
 		rows := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a", Open: true}})[2].Rendered().Rows
 		for i := range want {
-			if got := colours(rows[i]); got != want[i] {
-				t.Errorf("%s: row %d has %s, wanted %s", decision, i, got, want[i])
-			}
+			check.Equal(t, colours(rows[i]), want[i], "%s: row %d has %s", decision, i)
 		}
 	}
 }
@@ -241,7 +235,5 @@ func TestManyChanges(t *testing.T) {
 		t.Errorf("the summary is %+v", s)
 	}
 	e := Entry{ID: 1, File: f, Name: "a.lua", Open: true}
-	if n := len(pageOf(Header{}, []Entry{e})[2].Rendered().Rows); n != 200_001 {
-		t.Errorf("there are %d rows", n)
-	}
+	check.Equal(t, len(pageOf(Header{}, []Entry{e})[2].Rendered().Rows), 200_001, "there are %d rows")
 }

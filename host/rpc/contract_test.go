@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/neovim/go-client/msgpack"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var update = flag.Bool("update", false, "write lua/acp/rpc/contract.lua")
@@ -17,14 +20,10 @@ var update = flag.Bool("update", false, "write lua/acp/rpc/contract.lua")
 func TestContractOfLua(t *testing.T) {
 	path := filepath.Join("..", "..", "lua", "acp", "rpc", "contract.lua")
 	if *update {
-		if err := os.WriteFile(path, []byte(Lua()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(Lua()), 0o644))
 	}
 	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if string(got) != Lua() {
 		t.Error("lua/acp/rpc/contract.lua is not what host/rpc says: run go generate ./host/rpc")
 	}
@@ -53,9 +52,7 @@ func TestNamesAreUnambiguous(t *testing.T) {
 
 func TestName(t *testing.T) {
 	for of, want := range map[any]string{Close{}: "close", ReviewNext{}: "review_next", GetToolCall{}: "get_tool_call"} {
-		if got := Name(of); got != want {
-			t.Errorf("Name(%T) = %q, want %q", of, got, want)
-		}
+		check.Equal(t, Name(of), want, "Name(%T) = %q", of)
 	}
 }
 
@@ -66,9 +63,7 @@ func TestDecodeOfAnything(t *testing.T) {
 		"session": int64(1), "callback": uint64(2), "row": float64(7), "call": []byte("c"), "anew": true, "unknown": 1,
 	}
 	want := ShowDiff{In: In{1}, Asks: Asks{2}, Call: "c", Row: &row, Anew: true}
-	if got := Decode[ShowDiff](good); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check.Deep(t, Decode[ShowDiff](good), want, "got %+v")
 	if got := Decode[ShowDiff](map[string]any{}); got.Row != nil {
 		t.Errorf("a row that was not told is %d", *got.Row)
 	}
@@ -141,9 +136,7 @@ func TestPacked(t *testing.T) {
 		}},
 	} {
 		var got any
-		if err := decoded(c.value, &got); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decoded(c.value, &got))
 		if !reflect.DeepEqual(got, any(c.want)) {
 			t.Errorf("%T: got %v, want %v", c.value, got, c.want)
 		}

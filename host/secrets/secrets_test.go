@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/traffic"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestSecretsAreBlottedOut(t *testing.T) {
@@ -11,12 +12,8 @@ func TestSecretsAreBlottedOut(t *testing.T) {
 	s.Keep("puppet", map[string]string{"KEY": "sesame", "OTHER": "sesame-street"})
 	s.Hide("puppet", []string{"pirate", "pirate ship", "on"})
 	const text = "sesame, sesame-street, pirate ship, pirate, on"
-	if got := s.Blot("puppet", text); got != "***, ***, ***, ***, on" {
-		t.Errorf("told: %q", got)
-	}
-	if got := s.Blot("other", text); got != text {
-		t.Errorf("told of another agent: %q", got)
-	}
+	check.Equal(t, s.Blot("puppet", text), "***, ***, ***, ***, on", "told: %q")
+	check.Equal(t, s.Blot("other", text), text, "told of another agent: %q")
 	s.Unhide("puppet", []string{"pirate ship"})
 	s.Keep("puppet", nil)
 	if got := s.Blot("puppet", text); got != "sesame, sesame-street, *** ship, ***, on" || s.Login("puppet") != nil {
@@ -42,7 +39,6 @@ func TestScrub(t *testing.T) {
 		"API_KEY": "environment", "GITHUB_TOKENS": "tokens-of-git", "MONKEY_HOME": "/home/monkey", "DB_PASSWORD": "short",
 	}
 	line := `["a \"quoted\" <key>","environment","tokens-of-git","/home/monkey","short"]`
-	if got, want := string(s.Scrub("puppet", environment, []byte(line))), `["***","***","***","/home/monkey","short"]`; got != want {
-		t.Errorf("kept: %s\nwanted: %s", got, want)
-	}
+	check.Equal(t, string(s.Scrub("puppet", environment, []byte(line))), `["***","***","***","/home/monkey","short"]`,
+		"kept: %s")
 }

@@ -3,6 +3,8 @@ package styled
 import (
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestVisible(t *testing.T) {
@@ -19,9 +21,7 @@ func TestVisible(t *testing.T) {
 		{"a\U000e0041b\u2028c\ufeffd\u3164", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>"},
 	} {
 		for prose, want := range map[bool]string{false: c.strict, true: c.prose} {
-			if got := Visible([]Line{{Text: c.text}}, prose)[0].Text; got != want {
-				t.Errorf("%q, prose %v: %q, expected %q", c.text, prose, got, want)
-			}
+			check.Equal(t, Visible([]Line{{Text: c.text}}, prose)[0].Text, want, "%q, prose %v: %q", c.text, prose)
 		}
 	}
 }
@@ -35,9 +35,7 @@ func TestVisibleMovesHighlights(t *testing.T) {
 		at := strings.LastIndex(text, c.marked)
 		in := []Line{{Text: text, Marks: []Mark{{at, at + len(c.marked), Error}}}}
 		l := Visible(in, false)[0]
-		if got := l.Text[l.Marks[0].Col:l.Marks[0].EndCol]; got != c.want {
-			t.Errorf("%q became %q, expected %q", c.marked, got, c.want)
-		}
+		check.Equal(t, l.Text[l.Marks[0].Col:l.Marks[0].EndCol], c.want, "%q became %q", c.marked)
 		if in[0].Marks[0].Col != at {
 			t.Error("the line that was given has changed")
 		}
@@ -62,9 +60,7 @@ func TestShellColours(t *testing.T) {
 			}
 			got = append(got, l.Text+"|"+strings.Join(marks, " "))
 		}
-		if joined := strings.Join(got, "\n"); joined != c.want {
-			t.Errorf("%q:\n%s\nexpected\n%s", c.command, joined, c.want)
-		}
+		check.Equal(t, strings.Join(got, "\n"), c.want, "%q:\n%s", c.command)
 	}
 }
 

@@ -1,15 +1,17 @@
 package styled
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
 
 func TestRelative(t *testing.T) {
 	for path, want := range map[string]string{
 		"/project/a/b.go": "a/b.go", "/project": ".", "/projects/a": "/projects/a", "/etc/hosts": "/etc/hosts", "a.go": "a.go",
 		"/project/..hidden": "..hidden",
 	} {
-		if got := Relative("/project", path); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		check.Equal(t, Relative("/project", path), want, "%s is %s", path)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What the agent reports of its terminals is shown; what it reports no end of ends with its call, its turn or itself.
@@ -35,9 +36,7 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	}
 	expect := func(want string) {
 		t.Helper()
-		if got := told(); got != want {
-			t.Errorf("told is %q, expected %q", got, want)
-		}
+		check.Equal(t, told(), want, "told is %q")
 	}
 	s.Update(session.TerminalPatch{ID: "a", Command: acp.Set("make")})
 	expect("1 a make true")

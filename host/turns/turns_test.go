@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestStepsOfAnUndo(t *testing.T) {
@@ -60,9 +61,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 			if back := step.Back != ""; back != (c.file.OldPath != "" && c.note == "") {
 				t.Errorf("it goes back to %q", step.Back)
 			}
-			if step.Merged != c.merged {
-				t.Errorf("it is merged: %v", step.Merged)
-			}
+			check.Equal(t, step.Merged, c.merged, "it is merged: %v")
 		})
 	}
 }
@@ -143,9 +142,7 @@ func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
 	turn.Changed("/new", review.Text("1\nmine\n2\n"), review.Text("1\nmine\n2\n3\n"))
 	h.Take(turn)
 	step := StepOf(turn.Files[0], review.Text("1\nmine\n2\n3\n"), true)
-	if step.Want != review.Text("mine\n") {
-		t.Errorf("an undo makes %+v of it", step.Want)
-	}
+	check.Equal(t, step.Want, review.Text("mine\n"), "an undo makes %+v of it")
 }
 
 // What goes makes room first, and what has no room stays.
@@ -220,9 +217,7 @@ func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
 			taken[f.OldPath] = disk[f.OldPath].Exists
 		}
 		for _, step := range Steps(files, now, taken) {
-			if step.Note != "" {
-				t.Errorf("%s %s", step.Of.Path, step.Note)
-			}
+			check.Equal(t, step.Note, "", "%s %s", step.Of.Path)
 			did = append(did, step.Reverse())
 			disk[step.Of.Path] = step.Want
 			if step.Back != "" {

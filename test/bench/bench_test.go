@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 )
 
@@ -75,7 +76,7 @@ func TestStream(t *testing.T) {
 				v := start(t, bin, k)
 				v.prompt(streamPrompt, 500)
 				v.prompt(pacePrompt, 50, 1000)
-				check(v, k, 500, 50)
+				verify(v, k, 500, 50)
 				v.begin(streamPrompt, math.MaxInt32)
 				v.lua(nil, "bench.cancel_now()")
 				v.finish()
@@ -137,13 +138,13 @@ func (b *bench) stream(k kind, n int) sample {
 	before := processCPU(v.pid)
 	r := v.prompt(streamPrompt, n)
 	s := sample{r, processCPU(v.pid) - before}
-	check(v, k, n)
+	verify(v, k, n)
 	v.end()
 	return s
 }
 
-// check makes sure that what was measured shows all of the turns, of so many chunks each.
-func check(v *neovim, k kind, turns ...int) {
+// verify makes sure that what was measured shows all of the turns, of so many chunks each.
+func verify(v *neovim, k kind, turns ...int) {
 	v.tb.Helper()
 	var text string
 	v.lua(&text, "return bench.text()")
@@ -210,7 +211,7 @@ func realistic(b *bench) {
 		host := processCPU(v.pid)
 		r := v.prompt(pacePrompt, rate*seconds, rate)
 		shares[k] = [2]float64{100 * r.CPU / r.Ms, 100 * (processCPU(v.pid) - host) / r.Ms}
-		check(v, k, before, rate*seconds)
+		verify(v, k, before, rate*seconds)
 		v.end()
 	}
 	what := fmt.Sprintf("%d chunks/s after %d chunks: ", rate, before)
@@ -369,9 +370,7 @@ func marks(b *bench) {
 		}
 		for _, m := range written {
 			ns, err := strconv.ParseInt(m[2], 10, 64)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, err)
 			took[k] = append(took[k], ms(at[m[1]].Sub(time.Unix(0, ns))))
 		}
 		v.end()
@@ -460,9 +459,7 @@ func closedSessions(b *bench) {
 // startup measures what the plugin adds to every start of Neovim.
 func startup(b *bench) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	file := filepath.Join(b.TempDir(), "startup")
 	sourcing := regexp.MustCompile(`([\d.]+)\s+[\d.]+: sourcing ` + regexp.QuoteMeta(root) + `/plugin/acp\.lua`)
 	var source, setup []float64
@@ -478,20 +475,14 @@ func startup(b *bench) {
 			b.Fatalf("read the time of setup(): %v", err)
 		}
 		log, err := os.ReadFile(file)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
 		line := sourcing.FindSubmatch(log)
 		if line == nil {
 			b.Fatalf("plugin/acp.lua was not sourced:\n%s", log)
 		}
 		sourced, err := strconv.ParseFloat(string(line[1]), 64)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := os.Remove(file); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, err)
+		must.Do(b, os.Remove(file))
 		source, setup = append(source, sourced), append(setup, sourced+took)
 	}
 	b.add("start-up added, on the runtimepath, ms", median(source), 0, atMost(0.4))

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // bursts measures what an agent may have the client do often at once: requests that a rule answers,
@@ -14,9 +16,7 @@ func bursts(b *bench) {
 	dir := b.TempDir()
 	for i := range visited {
 		text := strings.Repeat("local value = compute(seed) -- one of many\n", places)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".lua")), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".lua")), []byte(text), 0o600))
 	}
 	for _, c := range []struct {
 		what, prepare, prompt string

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/editortools"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // toolPrompt has the agent call a tool of the editor's so many times, with arguments that have no spaces, and say the
@@ -127,9 +128,7 @@ func (c *editorClient) call(n int, tool, args string) string {
 func (n *neovim) tool(times int, tool string, args map[string]any, wanted string) (float64, result) {
 	n.tb.Helper()
 	encoded, err := json.Marshal(args)
-	if err != nil {
-		n.tb.Fatal(err)
-	}
+	must.Do(n.tb, err)
 	var before, after string
 	n.lua(&before, "return bench.text()")
 	r := n.prompt(toolPrompt, times, tool, encoded)
@@ -172,9 +171,7 @@ func (b *bench) places(files, uses int) {
 	dir := b.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	write("go.mod", "module example.com/many\n\ngo 1.24\n")

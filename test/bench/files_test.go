@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/neovim/go-client/nvim"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // The prompts for files, as formats; see also [streamPrompt]. What the agent has measured it writes
@@ -138,9 +141,7 @@ func times(tb testing.TB, path string) (figures []float64) {
 	if err == nil {
 		err = json.Unmarshal(data, &figures)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	return figures
 }
 
@@ -257,9 +258,7 @@ func TestFileWork(t *testing.T) {
 				}
 				v.prompt(readPrompt, 3, 10, path)
 				v.prompt(readPrompt, 3, 0, path)
-				if got := len(times(t, path)); got != 3 {
-					t.Errorf("%d reads were measured, not 3", got)
-				}
+				check.Equal(t, len(times(t, path)), 3, "%d reads were measured, not 3")
 				v.end()
 			})
 		}
@@ -293,9 +292,7 @@ func lineReads(b *bench) {
 	for _, mb := range sizes {
 		v := start(b, b.bin, chat)
 		path := fileName(v.dir, 0)
-		if err := os.WriteFile(path, append(bytes.Repeat([]byte("x"), mb*megabyte), '\n'), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(path, append(bytes.Repeat([]byte("x"), mb*megabyte), '\n'), 0o600))
 		v.lua(nil, "bench.open_files(...)", []string{path})
 		v.lua(nil, "bench.edit(...)", []string{path}, unsavedLine)
 		r := v.prompt(readPrompt, 1, 0, path)
@@ -319,9 +316,7 @@ func fileWrites(b *bench) {
 func (v *neovim) file(size int) (path string) {
 	v.tb.Helper()
 	path = fileName(v.dir, 0)
-	if err := os.WriteFile(path, []byte(code(size)), 0o600); err != nil {
-		v.tb.Fatal(err)
-	}
+	must.Do(v.tb, os.WriteFile(path, []byte(code(size)), 0o600))
 	v.lua(nil, "bench.open_files(...)", []string{path})
 	return path
 }
@@ -389,13 +384,9 @@ func (b *bench) readsBeside(open int) {
 		paths := make([]string, open)
 		for i := range paths {
 			paths[i] = fileName(v.dir, i)
-			if err := os.WriteFile(paths[i], []byte(code(1000)), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(paths[i], []byte(code(1000)), 0o600))
 		}
-		if err := os.WriteFile(fileName(v.dir, open), []byte(unsavedLine+"\n"+code(45_000)), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(fileName(v.dir, open), []byte(unsavedLine+"\n"+code(45_000)), 0o600))
 		v.lua(nil, "bench.open_files(...)", paths)
 		neovims[k] = v
 	}
@@ -430,9 +421,7 @@ func checkWritten(v *neovim, path string, n, round int) {
 	b := v.tb
 	b.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, err)
 	row := changedRow(n-1, bytes.Count(data, []byte("\n"))+1)
 	var got struct {
 		Text     string `msgpack:"text"`
@@ -465,9 +454,7 @@ func fileChanges(b *bench) {
 		paths := make([]string, n)
 		for i := range paths {
 			paths[i] = fileName(v.dir, i)
-			if err := os.WriteFile(paths[i], []byte(code(8_000)), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(paths[i], []byte(code(8_000)), 0o600))
 		}
 		v.lua(nil, "bench.open_files(...)", paths)
 		neovims[k] = v
@@ -502,9 +489,7 @@ func unsavedAlong(b *bench) {
 	paths := make([]string, n)
 	for i := range paths {
 		paths[i] = fileName(v.dir, i)
-		if err := os.WriteFile(paths[i], []byte(code(20_000)), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(paths[i], []byte(code(20_000)), 0o600))
 	}
 	v.lua(nil, "bench.open_files(...)", paths)
 	var without, with []float64

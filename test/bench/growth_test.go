@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // rewritePrompt has a command, in a call that names no files, rewrite so many files of a folder; first the round.
@@ -29,22 +31,16 @@ func projectText(i, round int) []byte {
 func makeProject(tb testing.TB, n int) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "project")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	tb.Cleanup(func() {
 		os.RemoveAll(dir)
 		os.Remove(tookName(dir))
 	})
 	for i := range min(n, 400) {
-		if err := os.MkdirAll(filepath.Dir(projectFile(dir, i)), 0o755); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.MkdirAll(filepath.Dir(projectFile(dir, i)), 0o755))
 	}
 	for i := range n {
-		if err := os.WriteFile(projectFile(dir, i), projectText(i, 0), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.WriteFile(projectFile(dir, i), projectText(i, 0), 0o600))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}} {
 		cmd := exec.Command("git", args...)

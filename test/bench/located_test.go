@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // located measures edits of a file that exists, in which the host looks for them: in the chat, opened
@@ -21,9 +23,7 @@ func located(b *bench) {
 	} {
 		path := filepath.Join(b.TempDir(), "rows.go")
 		text := sheet(0, c.from, false) + sheet(c.from, c.from+c.n, true) + sheet(c.from+c.n, c.all, false)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(path, []byte(text), 0o600))
 		what := "an edit of " + c.what
 		var ours, floor, opened, beside []sample
 		for range times {

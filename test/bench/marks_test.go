@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // everyPrompt has the agent write every so many lines of so many of a file, by the client.
@@ -50,9 +52,7 @@ func changedBuffers(b *bench) {
 		var shown []sample
 		typed := map[kind][]float64{}
 		for range times {
-			if err := os.WriteFile(path, []byte(everyLine(c.lines, 0)), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(path, []byte(everyLine(c.lines, 0)), 0o600))
 			v := start(b, b.bin, chat)
 			v.prompt(everyPrompt, c.every, c.lines, path)
 			v.lua(nil, "bench.mark(...)", path, c.lines/c.every)
@@ -109,9 +109,7 @@ func refusals(b *bench) {
 		var took []sample
 		for range times {
 			path := filepath.Join(b.TempDir(), "every.txt")
-			if err := os.WriteFile(path, []byte(everyLine(apart*hunks, 0)), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(path, []byte(everyLine(apart*hunks, 0)), 0o600))
 			v := start(b, b.bin, chat)
 			v.prompt(everyPrompt, apart, apart*hunks, path)
 			v.lua(nil, "bench.mark(...)", path, hunks)

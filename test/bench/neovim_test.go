@@ -18,6 +18,8 @@ import (
 
 	"github.com/neovim/go-client/msgpack"
 	"github.com/neovim/go-client/nvim"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // The size of the attached user interface, in cells.
@@ -95,9 +97,7 @@ func startIn(tb testing.TB, bin string, k kind, project string) *neovim {
 	}
 	go func() { _ = n.Serve() }()
 	exe, err := os.Executable()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	n.lua(nil, benchLua, n.ChannelID(), exe)
 	n.lua(nil, "bench."+string(k)+"(...)", project)
 	n.pid = await(n, "the session", ready)

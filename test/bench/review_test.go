@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // reviewPrompt has the agent tell that it has changed so many files, whose names begin so, each in so many
@@ -52,9 +54,7 @@ func reviews(b *bench) {
 		path := filepath.Join(dir, "f")
 		text := []byte(rewrite(c.lines, true))
 		for i := range c.files {
-			if err := os.WriteFile(fmt.Sprintf("%s%04d.go", path, i), text, 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(fmt.Sprintf("%s%04d.go", path, i), text, 0o600))
 		}
 		rows := func(open int) int { return 1 + c.files + open*(2*c.lines+2*3+1) }
 		v := start(b, b.bin, chat)
@@ -96,9 +96,7 @@ func reviewMemory(b *bench) {
 		path := filepath.Join(dir, "f")
 		text := []byte(rewrite(lines, true))
 		for i := range files {
-			if err := os.WriteFile(fmt.Sprintf("%s%04d.go", path, i), text, 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(fmt.Sprintf("%s%04d.go", path, i), text, 0o600))
 		}
 		v := start(b, b.bin, chat)
 		empty := resident(v.pid)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // soakPrompt has a turn with some of everything in a folder.
@@ -45,9 +47,7 @@ func TestSoak(t *testing.T) {
 func soakOn(t *testing.T, bin string) {
 	const sessions, turns, fewest = 2, 5, 6
 	dir := makeProject(t, 50)
-	if err := os.WriteFile(filepath.Join(dir, "every.txt"), []byte(everyLine(200, 0)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "every.txt"), []byte(everyLine(200, 0)), 0o600))
 	v := startIn(t, bin, chat, dir)
 	v.lua(nil, "vim.go.undolevels = 20") // what may be undone is kept, and each turn rewrites a file
 	v.lua(nil, "bench.open_files(...)", []string{filepath.Join(dir, "every.txt")})
@@ -134,9 +134,7 @@ func (n *neovim) inside() (goroutines, heap float64) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		n.tb.Fatal(err)
 	}
-	if err := syscall.Kill(n.pid, syscall.SIGUSR1); err != nil {
-		n.tb.Fatal(err)
-	}
+	must.Do(n.tb, syscall.Kill(n.pid, syscall.SIGUSR1))
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if text, err := os.ReadFile(name); err == nil {
 			if _, err := fmt.Sscan(string(text), &goroutines, &heap); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // limits are what |acp-limits| says, by where the code has it: a constant, a variable or a field and how the help
@@ -176,9 +178,7 @@ func written(n int64, said string) string {
 func valueOf(t *testing.T, file, name string) (n int64, found bool) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", file), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	variable, field, _ := strings.Cut(name, ".")
 	take := func(e ast.Expr) {
 		if v, ok := number(e); ok && !found {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/source"
 )
 
@@ -26,9 +27,7 @@ func wordingsOf(t *testing.T, folders ...string) wordings {
 	for _, folder := range folders {
 		for name, text := range source.Files(t, folder, ".go") {
 			file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			ast.Inspect(file, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.CallExpr:

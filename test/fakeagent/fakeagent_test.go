@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMain(m *testing.M) {
@@ -47,9 +50,7 @@ func TestStepsInOrder(t *testing.T) {
 		Expect("session/cancel"),
 		Fail(-32603, "no"),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := `junk
 {"jsonrpc":"2.0","id":1,"result":{"sessionId":"abc"}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"abc","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"one\n"}}}}
@@ -58,9 +59,7 @@ func TestStepsInOrder(t *testing.T) {
 {"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"path":"/a"}}
 {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"no"}}
 `
-	if got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	check.Equal(t, got, want, "got:\n%s")
 	if len(heard) != 4 || heard[3].Of != "fs/read_text_file" {
 		t.Errorf("heard %d messages, the last an answer to %q", len(heard), heard[len(heard)-1].Of)
 	}
@@ -71,16 +70,12 @@ func TestBarrierThatNeverComes(t *testing.T) {
 	if !errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "step 1: wait for a initialize") {
 		t.Errorf("error %v", err)
 	}
-	if got != "" {
-		t.Errorf("said %q before the barrier", got)
-	}
+	check.Equal(t, got, "", "said %q before the barrier")
 }
 
 func TestProgram(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(gate, 0o600))
 	argv, env := Program(t, Line("before"), Step{Gate: gate}, Line("after"), Step{Stderr: "last words"}, Exit(3))
 	cmd := exec.Command(argv[0], argv[1:]...)
 	for k, v := range env {
@@ -88,13 +83,9 @@ func TestProgram(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	f, err := os.OpenFile(gate, os.O_WRONLY, 0) // blocks until the agent is there
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.Close()
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 3 {
 		t.Errorf("%v: %s", err, stderr.String())
@@ -112,12 +103,8 @@ func TestHang(t *testing.T) {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	if _, err := io.ReadFull(stdout, make([]byte, 3)); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // impatient makes waits that are in vain short.
@@ -150,9 +152,7 @@ func TestGoroutineLeak(t *testing.T) {
 				impatient(n)
 			})
 		}
-		if out := record(t, func(tb testing.TB) { Start(tb, bin) }); out != "" {
-			t.Errorf("the older one is blamed:\n%s", out)
-		}
+		check.Equal(t, record(t, func(tb testing.TB) { Start(tb, bin) }), "", "the older one is blamed:\n%s")
 		contains(t, leaking(), "goroutines outlive Neovim", "TestGoroutineLeak")
 		if out := leaking(AllowGoroutines()); strings.Contains(out, "goroutines") {
 			t.Errorf("it failed:\n%s", out)
@@ -224,9 +224,7 @@ func TestWaitsGoOnAfterPendingKey(t *testing.T) {
 		n.awaitBlocked()
 		var waiting sync.WaitGroup
 		waiting.Go(func() {
-			if got := n.LuaInt(`7`); got != 7 {
-				t.Errorf("got %d", got)
-			}
+			check.Equal(t, n.LuaInt(`7`), 7, "got %d")
 		})
 		n.Keys("<Esc>")
 		waiting.Wait()
@@ -277,9 +275,7 @@ func TestConditionMayFailTheTest(t *testing.T) {
 			n.Await("nothing", func() bool { tb.Fatalf("the condition says no"); return true })
 			tb.Errorf("it went on")
 		})
-		if out != "the condition says no" {
-			t.Errorf("it failed with:\n%s", out)
-		}
+		check.Equal(t, out, "the condition says no", "it failed with:\n%s")
 	})
 }
 

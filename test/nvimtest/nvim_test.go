@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 )
 
@@ -30,9 +32,7 @@ func both(t *testing.T, f func(t *testing.T, bin string)) {
 func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q is not in:\n%s", part, text)
-		}
+		check.Contains(t, text, part, "%q is not in:\n%s", part)
 	}
 }
 
@@ -42,12 +42,8 @@ func TestKeysAndLua(t *testing.T) {
 		n.AwaitScreen("hello <you>\n")
 		n.AwaitScreenMatch(`(?m)^~$`)
 		n.AwaitLua(`vim.fn.mode() == 'n'`)
-		if got := n.LuaString(`vim.api.nvim_get_current_line()`); got != "hello <you>" {
-			t.Errorf("line is %q", got)
-		}
-		if got := n.LuaInt(`local a, b = ... return a * b`, 6, 7); got != 42 {
-			t.Errorf("6 * 7 = %d", got)
-		}
+		check.Equal(t, n.LuaString(`vim.api.nvim_get_current_line()`), "hello <you>", "line is %q")
+		check.Equal(t, n.LuaInt(`local a, b = ... return a * b`, 6, 7), 42, "6 * 7 = %d")
 		if n.LuaBool(`nil`) || !n.LuaBool(`0`) {
 			t.Error("LuaBool does not take for true what Lua does")
 		}
@@ -57,9 +53,7 @@ func TestKeysAndLua(t *testing.T) {
 			t.Errorf("list is %v", list)
 		}
 		n.Command("echomsg 'said'")
-		if got := n.Messages(); got != "said" {
-			t.Errorf("messages are %q", got)
-		}
+		check.Equal(t, n.Messages(), "said", "messages are %q")
 	})
 }
 
@@ -68,13 +62,9 @@ func TestIsolation(t *testing.T) {
 	t.Setenv("VIMINIT", "let g:mine = 1")
 	t.Setenv("VIMRUNTIME", "/elsewhere")
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "plugin"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(root, "plugin"), 0o777))
 	plugin := "vim.g.loaded = 'after ' .. vim.g.first"
-	if err := os.WriteFile(filepath.Join(root, "plugin", "p.lua"), []byte(plugin), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "plugin", "p.lua"), []byte(plugin), 0o666))
 	Each(t, func(t *testing.T, n *Nvim) {
 		for _, path := range []string{
 			n.LuaString(`vim.fn.stdpath('config')`),
@@ -91,15 +81,11 @@ func TestIsolation(t *testing.T) {
 		if n.LuaBool(`vim.g.mine`) {
 			t.Error("VIMINIT was read")
 		}
-		if got := n.LuaString(`vim.g.loaded`); got != "after init" {
-			t.Errorf("the plugin was loaded %q", got)
-		}
+		check.Equal(t, n.LuaString(`vim.g.loaded`), "after init", "the plugin was loaded %q")
 		if got := n.LuaString(`vim.env.OF_TEST .. vim.o.background .. tostring(vim.o.termguicolors)`); got != "yeslighttrue" {
 			t.Errorf("environment and options are %q", got)
 		}
-		if got := n.LuaString(`vim.o.shadafile`); got != "NONE" {
-			t.Errorf("history goes to %q", got)
-		}
+		check.Equal(t, n.LuaString(`vim.o.shadafile`), "NONE", "history goes to %q")
 		if !n.LuaBool(`vim.v.servername ~= ''`) {
 			t.Error("Neovim listens nowhere")
 		}

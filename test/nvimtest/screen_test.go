@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 const split = `
@@ -80,9 +83,7 @@ func TestGoldenFiles(t *testing.T) {
 			t.Fatal(out)
 		}
 		own := filepath.Join(dir, "screen."+version[:strings.LastIndex(version, ".")]+".txt")
-		if err := os.WriteFile(own, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(own, nil, 0o666))
 		if out, _ := golden("second"); out != "" {
 			t.Fatal(out)
 		}
@@ -90,9 +91,7 @@ func TestGoldenFiles(t *testing.T) {
 
 		out, _ = golden("first")
 		contains(t, out, own, "-second\n", "+first\n")
-		if err := os.Remove(own); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(own))
 		if out, _ := golden("first"); out != "" {
 			t.Error(out)
 		}
@@ -172,9 +171,7 @@ func TestScreenRefusesNonsense(t *testing.T) {
 		[]any{"mode_change", []any{}},
 	} {
 		s := screen{highlights: map[int]string{}}
-		if err := s.apply(good); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.apply(good))
 		if err := s.apply(bad); err == nil {
 			t.Errorf("%v was taken", bad)
 		}
@@ -183,7 +180,5 @@ func TestScreenRefusesNonsense(t *testing.T) {
 
 func TestHighlightWithoutGroup(t *testing.T) {
 	attrs := map[string]any{"foreground": int64(255), "bold": true}
-	if got := describe(attrs, []any{}); got != "bold foreground=#0000ff" {
-		t.Errorf("described as %q", got)
-	}
+	check.Equal(t, describe(attrs, []any{}), "bold foreground=#0000ff", "described as %q")
 }

@@ -3,6 +3,8 @@ package scene
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // This file calls the Lua API and hears its events, as the user's configuration does.
@@ -146,9 +148,7 @@ func (s *Scene) SetRules(lua string) {
 // CheckDecision asks for what a rule is to decide, without the user seeing it.
 func (s *Scene) CheckDecision(p *Puppet, call obj, want string) {
 	s.T.Helper()
-	if got := Outcome(s.T, p.Answer(p.Permission(call, YesNo...))); got != want {
-		s.T.Errorf("%v was answered %s, expected %s", call["title"], got, want)
-	}
+	check.Equal(s.T, Outcome(s.T, p.Answer(p.Permission(call, YesNo...))), want, "%v was answered %s", call["title"])
 	s.CheckResolved(want, "rule")
 	if s.LuaBool(`require('acp.permission.float').win() ~= nil or #require('acp').permissions() > 0`) {
 		s.T.Errorf("%v: the user is asked", call["title"])

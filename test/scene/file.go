@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // This file has the files of the working folder, on the disk and in buffers.
@@ -23,9 +25,7 @@ func Lines(from, n int) string {
 func (s *Scene) WriteFile(name, text string) string {
 	s.T.Helper()
 	path := filepath.Join(s.Dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
@@ -33,9 +33,7 @@ func (s *Scene) WriteFile(name, text string) string {
 func (s *Scene) ReadFile(path string) string {
 	s.T.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	return string(text)
 }
 
@@ -53,12 +51,8 @@ func (s *Scene) ReadOrNone(path string) string {
 func (s *Scene) WriteOutside(name, text string) string {
 	s.T.Helper()
 	path := filepath.Join(s.Home, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		s.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(s.T, os.WriteFile(path, []byte(text), 0o666))
 	return path
 }
 
@@ -66,9 +60,7 @@ func (s *Scene) WriteOutside(name, text string) string {
 func (s *Scene) WriteFiles(names ...string) {
 	s.T.Helper()
 	for _, name := range names {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777); err != nil {
-			s.T.Fatal(err)
-		}
+		must.Do(s.T, os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777))
 		s.WriteFile(name, "text of "+name+"\n")
 	}
 }

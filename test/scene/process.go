@@ -7,6 +7,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // This file has the processes behind a Neovim: that they end, and that nobody waits for them.
@@ -32,9 +35,7 @@ func (s *Scene) KillHost() {
 		s.T.Fatal("the host does not run")
 	}
 	for _, pid := range hosts {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			s.T.Fatal(err)
-		}
+		must.Do(s.T, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 
@@ -56,9 +57,8 @@ func (s *Scene) NotBlocked(meanwhile func()) {
 	if gap := s.StopGap(); gap > stuck {
 		s.T.Errorf("Neovim was blocked for %v", gap)
 	}
-	if got := s.LuaString(`vim.fn.mode() .. vim.api.nvim_get_current_buf()`); got != fmt.Sprint("i", buf) {
-		s.T.Errorf("the user was taken to mode and buffer %s", got)
-	}
+	check.Equal(s.T, s.LuaString(`vim.fn.mode() .. vim.api.nvim_get_current_buf()`), fmt.Sprint("i", buf),
+		"the user was taken to mode and buffer %s")
 	s.Keys("<Esc>")
 	s.AwaitLua(`vim.fn.mode() == 'n'`)
 	s.Command("bwipeout!")

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -143,9 +144,7 @@ func (s *Scene) AgentsStarted() int { return len(s.stage.agents) }
 func (s *Scene) AddAgent(name string) *Stage {
 	s.T.Helper()
 	dir := filepath.Join(s.Home, name)
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.Mkdir(dir, 0o700))
 	st := newStage(s.T, dir, s.protocol)
 	s.Lua(nil, `local name, self, socket, protocol = ...
 		local c = vim.g.acp

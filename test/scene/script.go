@@ -1,11 +1,13 @@
 package scene
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // This file has what agents say: messages of the protocol that a test need not spell out.
@@ -106,9 +108,7 @@ func (p *Puppet) Prompted() (Message, string) {
 func (p *Puppet) PromptedWith(want string) Message {
 	p.T.Helper()
 	m, got := p.Prompted()
-	if got != want {
-		p.T.Errorf("the agent was asked %q, not %q", got, want)
-	}
+	check.Equal(p.T, got, want, "the agent was asked %q")
 	return m
 }
 
@@ -229,9 +229,7 @@ func (p *Puppet) Permission(call obj, options ...obj) (id int) {
 // AwaitOutcome waits for the answer to a request for permission, which must be this option, or "cancelled".
 func (p *Puppet) AwaitOutcome(id int, want string) {
 	p.T.Helper()
-	if got := Outcome(p.T, p.Answer(id)); got != want {
-		p.T.Errorf("the answer is %s, expected %s", got, want)
-	}
+	check.Equal(p.T, Outcome(p.T, p.Answer(id)), want, "the answer is %s")
 }
 
 // YesNo are options as most agents have them.
@@ -262,9 +260,7 @@ func (p *Puppet) ReadFile(path string, extra obj) string {
 func (p *Puppet) WriteFile(path, text string) {
 	p.T.Helper()
 	if p.voice != nil { // it writes the disk
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
-			p.T.Fatal(err)
-		}
+		must.Do(p.T, os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666))
 		return
 	}
 	m := p.Answer(p.Store(path, text))
@@ -302,9 +298,7 @@ func (p *Puppet) AnswersError(id int, code int, says ...string) {
 		return
 	}
 	for _, text := range says {
-		if !strings.Contains(m.Error.Message, text) {
-			p.T.Errorf("the error says %q, not %q", m.Error.Message, text)
-		}
+		check.Contains(p.T, m.Error.Message, text, "the error says %q")
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // CheckFields compares the fields of a wire type, a struct, and their rules for what is missing or malformed, with the
@@ -33,9 +35,7 @@ func (v *V) CheckFields(t *testing.T, name string, value any) (beyond []string) 
 			"skip":     rules.SkipInvalidItems,
 			"object":   property == "_meta",
 		} {
-			if got := slices.Contains(tags, rule); got != want {
-				t.Errorf("%s.%s: %s is %v, want %v", name, property, rule, got, want)
-			}
+			check.Equal(t, slices.Contains(tags, rule), want, "%s.%s: %s is %v", name, property, rule)
 		}
 		if kind := field.Type.Kind(); rules.DefaultOnNull && kind != reflect.Slice && kind != reflect.Map {
 			t.Errorf("%s.%s: null is not empty", name, property)

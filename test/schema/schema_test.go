@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -57,9 +58,7 @@ func TestGenerated(t *testing.T) {
 							t.Fatalf("%s: no %s of %s is made", version, kind, method)
 						}
 						raw, err := json.Marshal(g.Damaged(made))
-						if err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, err)
 						if v.Check(method, kind, side, raw) != nil {
 							invalid++
 						}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // The lines of an answer name their places.
@@ -15,9 +16,7 @@ func TestPlaceIn(t *testing.T) {
 		"use.go:3:26: error: undefined: Count": "use.go 3",
 	} {
 		path, number, _ := PlaceIn(line)
-		if got := fmt.Sprint(path, " ", number); got != want {
-			t.Errorf("%q names %s, not %s", line, got, want)
-		}
+		check.Equal(t, fmt.Sprint(path, " ", number), want, "%q names %s", line)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -15,9 +17,7 @@ func focus(s *scene.Scene, gained bool) {
 		vim.api.nvim_create_autocmd({ 'FocusGained', 'FocusLost' }, { once = true, callback = function()
 			_G.noticed = true
 		end })`)
-	if err := s.Request("nvim_ui_set_focus", nil, gained); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, s.Request("nvim_ui_set_focus", nil, gained))
 	s.AwaitLua(`_G.noticed`)
 }
 
@@ -61,9 +61,7 @@ func TestNotifiedWithoutFocus(t *testing.T) {
 		// Back again, nobody needs to be told.
 		focus(s, true)
 		round(s, p)
-		if got := heard(s); !reflect.DeepEqual(got, want) {
-			t.Errorf("heard were %q", got)
-		}
+		check.Deep(t, heard(s), want, "heard were %q")
 	})
 }
 
@@ -125,9 +123,7 @@ func TestNotifiedByTheTerminal(t *testing.T) {
 			turn := s.Prompt(p, "ask")
 			ask := p.Permission(obj{"toolCallId": "c", "title": "Change it", "kind": "edit"}, scene.YesNo...)
 			s.AwaitLua(`#_G.sent == ...`, 2*i+1)
-			if got := s.LuaString(`_G.sent[#_G.sent]`); got != c.want {
-				t.Errorf("%s: sent was %s", c.env, got)
-			}
+			check.Equal(t, s.LuaString(`_G.sent[#_G.sent]`), c.want, "%s: sent was %s", c.env)
 			s.AwaitFloat()
 			s.Command("Acp permit 1")
 			p.Answer(ask)
@@ -148,8 +144,6 @@ func TestNotNotifiedOfWhatARuleDecides(t *testing.T) {
 		s.CheckDecision(p, scene.CommandCall("c", "make"), "yes")
 		p.Stop(turn, "end_turn")
 		s.Await("a notification", func() bool { return len(heard(s)) > 0 })
-		if got := heard(s); !reflect.DeepEqual(got, []string{"acp: Puppet is done"}) {
-			t.Errorf("heard were %q", got)
-		}
+		check.Deep(t, heard(s), []string{"acp: Puppet is done"}, "heard were %q")
 	})
 }

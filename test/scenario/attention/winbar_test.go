@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -49,9 +50,8 @@ func TestWhatTheLinesSayIsSeenWhereAnotherPluginHasThem(t *testing.T) {
 		file := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		p := s.Begin()
 		prompt := s.LuaInt(`require('acp').sessions()[1].prompt_buf`)
-		if got := virtual(s, "acp_winbar", prompt) + virtual(s, "acp_bar_text", file); got != "" {
-			t.Errorf("without another plugin it says %q", got)
-		}
+		check.Equal(t, virtual(s, "acp_winbar", prompt)+virtual(s, "acp_bar_text", file), "",
+			"without another plugin it says %q")
 		takeWinbars(s)
 		s.Await("the lines below the prompt", func() bool {
 			return virtual(s, "acp_winbar", prompt) == "1: Puppet\n1: <CR> send"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -193,9 +194,7 @@ func TestBlocksChangeAroundTheCursor(t *testing.T) {
 				return strings.Contains(body+"\n", "    "+step.last+"\n") && !strings.Contains(body+"\n", fmt.Sprintf(" line %d\n", step.to+1))
 			})
 			s.Redraw()
-			if after := s.LuaString(place); after != before {
-				t.Errorf("%v moves the cursor from %q to %q", step, before, after)
-			}
+			check.Equal(t, s.LuaString(place), before, "%v moves the cursor from %q to %q", step, before)
 		}
 		// Its line is gone: it stays near, in its block.
 		output("inside", 1, 5)
@@ -241,9 +240,7 @@ func TestBlocksOfHugeLines(t *testing.T) {
 			s.ToBlock(whole.block)
 			s.Keys("gO")
 			s.AwaitLua(`vim.b.acp_filled and vim.api.nvim_buf_get_name(0):match('^acp://block/')`)
-			if n := s.LuaInt(`vim.api.nvim_buf_line_count(0)`); n != whole.lines {
-				t.Errorf("%s is %d lines, want %d", whole.block, n, whole.lines)
-			}
+			check.Equal(t, s.LuaInt(`vim.api.nvim_buf_line_count(0)`), whole.lines, "%s is %d lines", whole.block)
 			if n := s.LuaInt(`vim.fn.max(vim.tbl_map(string.len, vim.api.nvim_buf_get_lines(0, 0, -1, false)))`); n > whole.longest {
 				t.Errorf("%s has a line of %d bytes", whole.block, n)
 			}
@@ -443,8 +440,6 @@ func TestBlocksAreCancelled(t *testing.T) {
 		}
 		s.AwaitChat("■ ◦ tool   Task three")
 		statuses := s.Value(`vim.tbl_map(function(c) return c.status end, require('acp').tool_calls())`)
-		if got := fmt.Sprint(statuses); got != "[completed cancelled cancelled]" {
-			t.Errorf("the statuses are %s", got)
-		}
+		check.Equal(t, fmt.Sprint(statuses), "[completed cancelled cancelled]", "the statuses are %s")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -137,9 +138,7 @@ func TestBadChatIsReloadedOrRenamed(t *testing.T) {
 		p.Ask("_probe", obj{})
 		s.Command("Acp")
 		s.AwaitChat("Hidden.")
-		if text := s.BufferText(s.LuaInt(`vim.fn.bufnr('code.txt')`)); text != "some code" {
-			t.Errorf("the file has become %q", text)
-		}
+		check.Equal(t, s.BufferText(s.LuaInt(`vim.fn.bufnr('code.txt')`)), "some code", "the file has become %q")
 		p.Stop(turn, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		if !chatHas(s, "Before.", "Then I.", "Then IIIIIIIIIIIII.", "Hidden.") {
@@ -208,9 +207,8 @@ func TestNULsInNames(t *testing.T) {
 		end`)
 		s.Command("Acp terminal")
 		s.AwaitLua(`vim.bo.filetype == 'acp-terminal'`)
-		if got := s.LuaString(`table.concat(names, '\n')`); got != "make  two  · running\nmake  one  · running" {
-			t.Errorf("the terminals are %q", got)
-		}
+		check.Equal(t, s.LuaString(`table.concat(names, '\n')`), "make  two  · running\nmake  one  · running",
+			"the terminals are %q")
 		s.Command("Acp sessions")
 		if got := s.LuaString(`table.concat(names, '\n')`); !strings.Contains(got, "A ti tle") || strings.Contains(got, "\x00") {
 			t.Errorf("the sessions are %q", got)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -45,8 +46,6 @@ func TestFieldsOfBlocks(t *testing.T) {
 		s.Keys("<CR>")
 		s.AwaitChat("10,000 in, 8,000 from the cache, 1,000 to the cache · 2,000 out, 500 in thoughts")
 		s.GoldenScreen("opened")
-		if n := strings.Count(s.Chat(), "three"); n != 1 {
-			t.Errorf("what is for the agent stands %d times in the chat", n)
-		}
+		check.Equal(t, strings.Count(s.Chat(), "three"), 1, "what is for the agent stands %d times in the chat")
 	}, scene.Wide)
 }

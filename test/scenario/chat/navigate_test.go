@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -141,9 +142,7 @@ func TestGoingToTheCode(t *testing.T) {
 			s.Keys("gd")
 			s.AwaitLua(position+` == ...`, place.want)
 			s.AwaitLua(`vim.bo.buftype == '' and vim.bo[vim.api.nvim_win_get_buf(...)].filetype == 'acp-chat'`, chat)
-			if n := s.LuaInt(`#vim.api.nvim_list_wins()`); n != 3 {
-				t.Errorf("there are %d windows", n)
-			}
+			check.Equal(t, s.LuaInt(`#vim.api.nvim_list_wins()`), 3, "there are %d windows")
 		}
 		// Back, where one was.
 		s.Keys("<C-o>")
@@ -180,19 +179,13 @@ func TestYankingCode(t *testing.T) {
 			"plain":        "plain ```\n",
 			"never closed": "never closed\n",
 		} {
-			if got := yank(at, "gy", `"`); got != want {
-				t.Errorf("yanked at %q is %q", at, got)
-			}
+			check.Equal(t, yank(at, "gy", `"`), want, "yanked at %q is %q", at)
 		}
-		if got := yank("plain", `"agy`, "a"); got != "plain ```\n" {
-			t.Errorf("register a is %q", got)
-		}
+		check.Equal(t, yank("plain", `"agy`, "a"), "plain ```\n", "register a is %q")
 		yank("Second question", "gy", `"`)
 		s.AwaitNotification("no code block here")
 		yank("^and$", "gy", `"`)
-		if got := s.LuaString(`_G.notifications[#_G.notifications]`); !strings.Contains(got, "no code block") {
-			t.Errorf("told was %q", got)
-		}
+		check.Contains(t, s.LuaString(`_G.notifications[#_G.notifications]`), "no code block", "told was %q")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -26,9 +27,7 @@ func TestPlan(t *testing.T) {
 		p.Say("One is done.\n")
 		plan("completed", "in_progress", "pending")
 		s.AwaitChat("▸ Step 2")
-		if n := strings.Count(s.Chat(), "Step 3"); n != 1 {
-			t.Errorf("the plan is shown %d times", n)
-		}
+		check.Equal(t, strings.Count(s.Chat(), "Step 3"), 1, "the plan is shown %d times")
 		p.EndTurn(turn)
 		s.GoldenScreen("plan")
 	})

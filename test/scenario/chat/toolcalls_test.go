@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -93,12 +94,8 @@ func TestToolCallsOfAllKindsAndStatuses(t *testing.T) {
 				t.Errorf("call %d is %v", i, calls[i])
 			}
 		}
-		if n := s.CountEvents("AcpToolCall"); n != len(calls) {
-			t.Errorf("%d calls were told of", n)
-		}
-		if n := s.CountEvents("AcpToolCallEnd"); n != len(calls) {
-			t.Errorf("%d calls were told to have ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpToolCall"), len(calls), "%d calls were told of")
+		check.Equal(t, s.CountEvents("AcpToolCallEnd"), len(calls), "%d calls were told to have ended")
 	}, scene.Wide)
 }
 
@@ -127,16 +124,12 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		short := strings.ReplaceAll(got, long[:4096], "LONG")
 		want := "[map[content:[map[block:text text:LONG type:content] map[old_text:old operation:modify path:/a/b.txt text:new type:diff]] id:c " +
 			"kind:edit locations:[map[line:7 path:/a/b.txt] map[path:/c]] status:completed title:Change it]]"
-		if short != want {
-			t.Errorf("the calls are\n%.400s\nexpected\n%s", short, want)
-		}
+		check.Equal(t, short, want, "the calls are\n%.400s")
 		s.Lua(nil, `require('acp').tool_call(1, 'c', function(call) _G.call = call end)`)
 		s.AwaitLua(`_G.call`)
 		if s.LuaString(`_G.call.content[1].text`) != long {
 			t.Error("the whole call is not whole")
 		}
-		if in := s.LuaString(`_G.call.raw_input.path`); in != "/a/b.txt" {
-			t.Errorf("the raw input is %q", in)
-		}
+		check.Equal(t, s.LuaString(`_G.call.raw_input.path`), "/a/b.txt", "the raw input is %q")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -51,9 +52,7 @@ func TestThoughtsAreCollapsedAndBlocksToggle(t *testing.T) {
 			s.Keys("<CR>")
 			s.Await(b.body+" to be hidden", func() bool { return !strings.Contains(s.Chat(), b.body) })
 		}
-		if got := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(got, "⌕ search") {
-			t.Errorf("the cursor went to %q", got)
-		}
+		check.Contains(t, s.LuaString(`vim.api.nvim_get_current_line()`), "⌕ search", "the cursor went to %q")
 	})
 }
 

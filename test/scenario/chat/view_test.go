@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -47,9 +48,7 @@ func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 		s.AwaitChat("line 125")
 		p.Update("tool_call_update", obj{"toolCallId": "c", "status": "completed"})
 		s.AwaitChat("⌕ search")
-		if after := view(s, win); after != before {
-			t.Errorf("the view went from %s to %s", before, after)
-		}
+		check.Equal(t, view(s, win), before, "the view went from %s to %s", before)
 
 		// Back at the end it follows again.
 		s.Keys("G")
@@ -93,9 +92,7 @@ func TestTwoWindowsOnOneChat(t *testing.T) {
 		p.Say(scene.Lines(61, 60))
 		s.AwaitChat("line 120")
 		s.Await("the end in view", func() bool { return atEnd(s, win) })
-		if after := view(s, other); after != before {
-			t.Errorf("the other view went from %s to %s", before, after)
-		}
+		check.Equal(t, view(s, other), before, "the other view went from %s to %s", before)
 		p.EndTurn(turn)
 		s.GoldenScreen("two")
 	})
@@ -180,9 +177,7 @@ func TestViewWithLinesThatWrap(t *testing.T) {
 		before := view(s, win)
 		p.Say(long(26, 5))
 		s.AwaitChat("end of 30.")
-		if after := view(s, win); after != before {
-			t.Errorf("the view went from %s to %s", before, after)
-		}
+		check.Equal(t, view(s, win), before, "the view went from %s to %s", before)
 
 		// Smaller and larger, the end is followed.
 		s.Keys("G<C-w>j")

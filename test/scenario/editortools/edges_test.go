@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -32,9 +33,7 @@ func TestRenameUnderUnsavedText(t *testing.T) {
 		turn := s.Prompt(p, "Rename")
 		args := obj{"path": "f0.txt", "line": 1, "symbol": "parse", "new_name": "count"}
 		got := start(t.Context(), c, "rename", args, nil)
-		if title := s.AwaitPermissions(1); title != "Rename parse to count in 10 files" {
-			t.Errorf("the question is %q", title)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Rename parse to count in 10 files", "the question is %q")
 		s.Respond(1, "reject")
 		fails(t, <-got, "did not allow")
 		s.AwaitPermissions(0)
@@ -73,9 +72,7 @@ func TestFormatOfMixedLineEnds(t *testing.T) {
 		if r := <-got; r.failed || r.text != "1 file changed:\na.txt" {
 			t.Errorf("the answer is %+v", r)
 		}
-		if text := s.ReadFile(path); text != "one\r\n  two\nthree\r\n" {
-			t.Errorf("the file has %q", text)
-		}
+		check.Equal(t, s.ReadFile(path), "one\r\n  two\nthree\r\n", "the file has %q")
 		p.EndTurn(turn)
 	})
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -52,18 +54,14 @@ func TestByHTTP(t *testing.T) {
 		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
 			Endpoint: at, HTTPClient: &http.Client{Transport: bearer{"Authorization": {key}}}, DisableStandaloneSSE: true,
 		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { _ = session.Close() }) // the agent is gone by then
 		says(t, session, "read_buffer", obj{"path": "a.txt"}, "lines 1 to 1 of 1:\none\n")
 		id := p.Permission(obj{"toolCallId": "1", "title": "mcp__nvim__read_buffer", "kind": "other"}, scene.YesNo...)
 		p.AwaitOutcome(id, "yes")
 		ask := func(with bearer) int {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Accept", "application/json, text/event-stream")
 			answer, err := with.RoundTrip(r)
@@ -85,9 +83,7 @@ func TestByHTTP(t *testing.T) {
 			{"a page", bearer{"Authorization": {key}, "Origin": {"http://" + strings.TrimPrefix(at, "http://")}}, http.StatusForbidden},
 			{"a page by another name", bearer{"Authorization": {key}, "Host": {"example.com"}}, http.StatusForbidden},
 		} {
-			if got := ask(test.with); got != test.want {
-				t.Errorf("%s gets %d", test.who, got)
-			}
+			check.Equal(t, ask(test.with), test.want, "%s gets %d", test.who)
 		}
 		p.EndTurn(turn)
 		p.Exit(1, "")

@@ -11,6 +11,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -64,9 +66,7 @@ func ask(t *testing.T, s *scene.Scene, tool, args string) (r result) {
 func server(s *scene.Scene, name, opts string) {
 	s.T.Helper()
 	script, err := filepath.Abs(filepath.Join("testdata", "server.lua"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	s.Lua(nil, fmt.Sprintf(`_G.servers = _G.servers or {}; _G.servers['%[1]s'] = dofile(%[2]q)('%[1]s', %[3]s)`, name, script, opts))
 }
 
@@ -205,9 +205,7 @@ func TestActionsOfCommands(t *testing.T) {
 		if len(r.Edits) != 1 || r.Edits[0].Text != "done\nparse it\n" || s.ReadFile(path) != "parse it\n" {
 			t.Errorf("got %+v", r)
 		}
-		if name := s.LuaString(`vim.fn.expand('%:t')`); name != "mine.lua" {
-			t.Errorf("the user is in %s", name)
-		}
+		check.Equal(t, s.LuaString(`vim.fn.expand('%:t')`), "mine.lua", "the user is in %s")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.txt'), 0, 0, false, { 'more' })`)
 		if r := ask(t, s, "apply_code_action", fmt.Sprintf(`{ id = '%s' }`, id)); !strings.Contains(r.Err, "has changed since") {
 			t.Errorf("of another text: %+v", r)
@@ -229,9 +227,7 @@ func TestLateEditsAreRefused(t *testing.T) {
 			t.Errorf("the late one: %+v", r)
 		}
 		s.Lua(nil, `_G.servers.one.one.edit()`)
-		if text := s.BufferText(buf); text != "parse it" {
-			t.Errorf("the buffer has %q", text)
-		}
+		check.Equal(t, s.BufferText(buf), "parse it", "the buffer has %q")
 		if r := ask(t, s, "apply_code_action", apply); !strings.Contains(r.Err, "is busy") {
 			t.Errorf("another one: %+v", r)
 		}
@@ -360,12 +356,8 @@ func TestWhatServersTell(t *testing.T) {
 			}
 			return list
 		}
-		if got := fmt.Sprint(places("incoming_calls")); got != "[call 2:6 call 2:13]" {
-			t.Errorf("the callers are %s", got)
-		}
-		if got := fmt.Sprint(places("outgoing_calls")); got != "[last 3:1]" {
-			t.Errorf("the callees are %s", got)
-		}
+		check.Equal(t, fmt.Sprint(places("incoming_calls")), "[call 2:6 call 2:13]", "the callers are %s")
+		check.Equal(t, fmt.Sprint(places("outgoing_calls")), "[last 3:1]", "the callees are %s")
 		if r := ask(t, s, "signature", fmt.Sprintf(`{ path = %q, line = 1, symbol = 'parse' }`, path)); r.Text != "parse(text)\nParses.\n\nparse()" {
 			t.Errorf("the signature is %+v", r)
 		}
@@ -479,9 +471,7 @@ func TestRenameOverTenFiles(t *testing.T) {
 			t.Errorf("the symbols are %+v", r)
 		}
 		got := start(t.Context(), c, "rename", obj{"path": "parse.go", "line": 4, "symbol": "Parse", "new_name": "Count"}, nil)
-		if title := s.AwaitPermissions(1); title != "Rename Parse to Count in 10 files" {
-			t.Errorf("the question is %q", title)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Rename Parse to Count in 10 files", "the question is %q")
 		s.Respond(1, "allow")
 		if r := <-got; r.failed || !strings.HasPrefix(r.text, "10 files changed:\nparse.go\nuse0.go\nuse1.go\n") {
 			t.Fatalf("the answer is %+v", r)
@@ -517,9 +507,7 @@ func TestDiagnosticsAfterTheAgentsEdit(t *testing.T) {
 		c := connect(t, e)
 		turn := s.Prompt(p, "Break it")
 		says(t, c, "diagnostics", obj{"path": "parse.go"}, "no diagnostics")
-		if err := os.WriteFile(path, []byte("package ten\n\nfunc Parse(s string) int { return nothing }\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("package ten\n\nfunc Parse(s string) int { return nothing }\n"), 0o644))
 		s.Await("the mistake to be told", func() bool {
 			r := <-start(t.Context(), c, "diagnostics", obj{"path": "parse.go"}, nil)
 			return strings.Contains(r.text, "parse.go:3:35") && strings.Contains(r.text, "undefined: nothing")
@@ -532,9 +520,7 @@ func TestDiagnosticsAfterTheAgentsEdit(t *testing.T) {
 func TestTypescript(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		cli, err := filepath.Abs(filepath.Join("..", "..", "..", "node_modules", "typescript-language-server", "lib", "cli.mjs"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if _, err := os.Stat(cli); err != nil {
 			need.Missing(t, "this test needs typescript-language-server: npm ci")
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -57,9 +58,7 @@ func opened(t *testing.T, s *scene.Scene, p *scene.Puppet, n int) entry {
 	var got struct {
 		Servers []entry `json:"mcpServers"`
 	}
-	if err := json.Unmarshal(m.Params, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(m.Params, &got))
 	if len(got.Servers) != 1 || got.Servers[0].Name != "nvim" {
 		t.Fatalf("the agent is told of %+v", got.Servers)
 	}
@@ -76,9 +75,7 @@ func connect(t *testing.T, e entry) *mcp.ClientSession {
 	cmd.Dir, cmd.Env = e.dir, append(os.Environ(), e.variables()...)
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := c.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = session.Close() }) // its end may have been the server's
 	return session
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -24,9 +26,7 @@ func TestOpenFilesAndUnsavedText(t *testing.T) {
 		says(t, c, "read_buffer", obj{"path": "a.txt", "first": 2, "last": 2}, "lines 2 to 2 of 3:\nunsaved\n")
 		fails(t, <-start(t.Context(), c, "read_buffer", obj{}, nil), "path")
 		fails(t, <-start(t.Context(), c, "read_buffer", obj{"path": "none.txt"}, nil), "none.txt")
-		if got := s.ReadFile(path); got != "one\ntwo\nthree\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), "one\ntwo\nthree\n", "the disk has %q")
 		p.EndTurn(turn)
 	})
 }
@@ -36,9 +36,7 @@ func TestToolsAsConfigured(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		_, e := begin(t, s, `{ tools = { 'changes', 'help', 'run_task' }, tasks = { test = 'true' } }`)
 		list, err := connect(t, e).ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		var names []string
 		for _, tool := range list.Tools {
 			names = append(names, tool.Name)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -41,9 +42,7 @@ func TestRename(t *testing.T) {
 		says(t, c, "references", obj{"path": "a.txt", "line": 1, "symbol": "old"}, "1 place:\na.txt:1:1: old")
 		args := obj{"path": "a.txt", "line": 1, "symbol": "old", "new_name": "new"}
 		got := start(t.Context(), c, "rename", args, nil)
-		if title := s.AwaitPermissions(1); title != "Rename old to new in 2 files" {
-			t.Errorf("the question is %q", title)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Rename old to new in 2 files", "the question is %q")
 		if float := s.FloatText(); !strings.HasPrefix(strings.TrimSpace(float), "Rename old to new \n") {
 			t.Errorf("the float says\n%s", float)
 		}
@@ -94,9 +93,7 @@ func TestNewMovedAndDeletedFiles(t *testing.T) {
 		fails(t, <-apply(), "unsaved text")
 		s.Command("silent edit!")
 		got := apply()
-		if title := s.AwaitPermissions(1); title != "Apply the code action Split it in 3 files" {
-			t.Errorf("the question is %q", title)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Apply the code action Split it in 3 files", "the question is %q")
 		s.Respond(1, "allow")
 		if r := <-got; r.failed || r.text != "3 files changed:\nold.txt (deleted)\nsub/new.txt (new)\nto.txt (moved from from.txt)" {
 			t.Fatalf("the answer is %+v", r)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -39,9 +41,7 @@ func wantAnswer(t *testing.T, p *scene.Puppet, id int, want string) {
 		t.Fatalf("the answer is an error: %v", m.Error)
 	}
 	var got any
-	if err := json.Unmarshal(m.Result, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(m.Result, &got))
 	if text, _ := json.Marshal(got); string(text) != want {
 		t.Errorf("the answer is %s, wanted %s", text, want)
 	}
@@ -57,9 +57,7 @@ func TestAChoice(t *testing.T) {
 		s.AwaitFloat()
 		s.AwaitLua(`#require('acp').permissions() == 1`)
 		s.GoldenScreen("choice")
-		if got := s.LuaString(`require('acp').sessions()[1].state`); got != "requires_action" {
-			t.Errorf("the session is %s", got)
-		}
+		check.Equal(t, s.LuaString(`require('acp').sessions()[1].state`), "requires_action", "the session is %s")
 		s.Command("Acp permit 2")
 		wantAnswer(t, p, first, `{"action":"accept","content":{"branch":"next"}}`)
 		s.AwaitScreen("wants to run a command")
@@ -140,9 +138,8 @@ func TestAFormIsLeft(t *testing.T) {
 		wantAnswer(t, p, id, `{"action":"cancel"}`)
 		p.Stop(turn, "cancelled")
 		s.AwaitMessage("what you wrote was not sent")
-		if text := s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`); !strings.Contains(text, "my words") {
-			t.Errorf("the words are gone: %s", text)
-		}
+		check.Contains(t, s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`), "my words",
+			"the words are gone: %s")
 	})
 }
 
@@ -179,9 +176,7 @@ func TestAPage(t *testing.T) {
 		s.AwaitNoFloat()
 		wantAnswer(t, p, ask("e3", "file:///etc/passwd"), `{"action":"decline"}`)
 		s.AwaitChat(`begins with "file:"`)
-		if got := s.LuaInt(`#_G.opened`); got != 1 {
-			t.Errorf("%d pages are opened", got)
-		}
+		check.Equal(t, s.LuaInt(`#_G.opened`), 1, "%d pages are opened")
 		p.EndTurn(turn)
 	})
 }
@@ -233,9 +228,7 @@ func TestQuestionsOfUnknownKinds(t *testing.T) {
 		p.AnswersError(p.Call("elicitation/create", obj{"sessionId": scene.SessionID(1), "message": 7}), acp.CodeInvalidParams)
 		id := asks(p, "What?", obj{"properties": obj{"a": obj{"type": "_colour"}}, "required": []string{"a"}})
 		p.AnswersError(id, acp.CodeInvalidParams, `field "a"`)
-		if n := s.LuaInt(`#require('acp').elicitations()`); n != 0 {
-			t.Errorf("%d questions are open", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').elicitations()`), 0, "%d questions are open")
 		p.EndTurn(turn)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -19,15 +21,11 @@ func TestReadsComeFromUnsavedBuffers(t *testing.T) {
 		s.AwaitLua(`vim.bo.modified`)
 		p := s.Begin()
 		turn := s.Prompt(p, "read")
-		if got := p.ReadFile(path, nil); got != "one\nchanged\ntwo\nthree\n" {
-			t.Errorf("the text is %q", got)
-		}
+		check.Equal(t, p.ReadFile(path, nil), "one\nchanged\ntwo\nthree\n", "the text is %q")
 		if got := p.ReadFile(path, obj{"line": 2, "limit": 2}); got != "changed\ntwo\n" && got != "changed\ntwo" {
 			t.Errorf("lines 2 and 3 are %q", got)
 		}
-		if got := p.ReadFile(disk, nil); got != "on the disk\n" {
-			t.Errorf("the text is %q", got)
-		}
+		check.Equal(t, p.ReadFile(disk, nil), "on the disk\n", "the text is %q")
 		if m := p.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": path + ".not"}); m.Error == nil || m.Error.Code != -32002 {
 			t.Errorf("the answer for a missing file is %s", m)
 		}
@@ -57,17 +55,11 @@ func TestWriteIntoALoadedBuffer(t *testing.T) {
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "fs" || e["session"] != 1 {
 			t.Errorf("told is %v", e)
 		}
-		if got := s.BufferText(buf) + "\n"; got != scene.TextAfter {
-			t.Errorf("the buffer is %q", got)
-		}
-		if got := s.ReadFile(path); got != scene.TextAfter {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", scene.TextAfter, "the buffer is %q")
+		check.Equal(t, s.ReadFile(path), scene.TextAfter, "the disk has %q")
 		places := s.Value(`{ vim.api.nvim_buf_get_mark(0, 'a'), vim.api.nvim_buf_get_mark(0, 'b'), vim.api.nvim_win_get_cursor(0),
 			vim.api.nvim_buf_get_extmark_by_id(0, vim.api.nvim_create_namespace('test'), _G.mark, {}), vim.bo.modified }`)
-		if got := fmt.Sprint(places); got != "[[9 2] [2 1] [8 3] [7 0] false]" {
-			t.Errorf("marks, cursor, extmark, modified are %s", got)
-		}
+		check.Equal(t, fmt.Sprint(places), "[[9 2] [2 1] [8 3] [7 0] false]", "marks, cursor, extmark, modified are %s")
 		s.GoldenScreen("written")
 		s.Keys("u")
 		s.Await("the text of before", func() bool { return s.BufferText(buf)+"\n" == scene.TextBefore })
@@ -111,9 +103,7 @@ func TestWriteWhileTheUserInserts(t *testing.T) {
 		s.Keys("3<C-r>")
 		s.Await("both changes again", func() bool { return s.BufferText(buf) == typed })
 		s.Command("write")
-		if got := s.ReadFile(path); got != typed+"\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), typed+"\n", "the disk has %q")
 		p.EndTurn(turn)
 	})
 }
@@ -121,9 +111,7 @@ func TestWriteWhileTheUserInserts(t *testing.T) {
 func TestWriteToFilesWithoutABuffer(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		path := s.WriteFile("old.txt", "old\n")
-		if err := os.Chmod(path, 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, 0o640))
 		fresh := filepath.Join(s.Dir, "a", "b", "new.txt")
 		p := s.Begin()
 		turn := s.Prompt(p, "write")
@@ -132,9 +120,7 @@ func TestWriteToFilesWithoutABuffer(t *testing.T) {
 			if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "fs" {
 				t.Errorf("told is %v", e)
 			}
-			if got := s.ReadFile(path); got != "text of "+filepath.Base(path)+"\n" {
-				t.Errorf("the disk has %q", got)
-			}
+			check.Equal(t, s.ReadFile(path), "text of "+filepath.Base(path)+"\n", "the disk has %q")
 			if s.LuaBool(`vim.fn.bufexists(...) == 1`, path) {
 				t.Error("writing made a buffer")
 			}
@@ -164,9 +150,7 @@ func TestWriteToAHiddenBuffer(t *testing.T) {
 		s.Command("enew")
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
-		if got := p.ReadFile(path, nil); got != scene.TextBefore+"nine\n" {
-			t.Errorf("the text is %q", got)
-		}
+		check.Equal(t, p.ReadFile(path, nil), scene.TextBefore+"nine\n", "the text is %q")
 		p.WriteFile(path, scene.TextAfter+"nine\n")
 		s.AwaitEvent("AcpFileChanged")
 		if got := s.BufferText(buf); got != scene.TextAfter+"nine" || s.ReadFile(path) != scene.TextAfter+"nine\n" {

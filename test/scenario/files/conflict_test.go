@@ -7,21 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
 func TestConflictsAreShownAndDecided(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p, turn, path, buf := s.BeginWithConflicts()
-		if got := s.ReadFile(path); got != scene.ConflictingTexts {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), scene.ConflictingTexts, "the disk has %q")
 		s.AwaitChat(":Acp conflicts lists them")
 		s.GoldenScreen("marked")
 		s.Command("Acp toggle")
-		if got := s.Value(`vim.api.nvim_get_hl(0, { name = 'AcpConflictTheirs' }).link`); got != "DiffAdd" {
-			t.Errorf("AcpConflictTheirs is linked to %v", got)
-		}
+		check.Equal(t, s.Value(`vim.api.nvim_get_hl(0, { name = 'AcpConflictTheirs' }).link`), "DiffAdd",
+			"AcpConflictTheirs is linked to %v")
 
 		s.Keys(":Acp conflicts<CR>")
 		s.AwaitLua(`vim.bo.buftype == 'quickfix'`)
@@ -37,9 +36,7 @@ func TestConflictsAreShownAndDecided(t *testing.T) {
 		}
 		s.Keys("c>")
 		s.AwaitLua(`not vim.bo.modified`)
-		if got := s.BufferText(buf) + "\n"; got != scene.ConflictingTexts {
-			t.Errorf("the buffer is %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", scene.ConflictingTexts, "the buffer is %q")
 		s.GoldenScreen("decided")
 		s.Keys("u")
 		s.AwaitLua(`vim.bo.modified and vim.fn.maparg('c>', 'n') ~= ''`)
@@ -49,9 +46,7 @@ func TestConflictsAreShownAndDecided(t *testing.T) {
 		s.Keys(":w<CR>")
 		s.AwaitScreen("your lines overwrote the agent's")
 		s.GoldenScreen("written")
-		if got := s.ReadFile(path); got != s.BufferText(buf)+"\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), s.BufferText(buf)+"\n", "the disk has %q")
 		s.Keys(":Acp conflicts diff<CR>")
 		s.AwaitLua(`vim.wo.diff`)
 		s.GoldenScreen("diff")
@@ -138,9 +133,7 @@ func TestSavedWithTheUsersAutocommands(t *testing.T) {
 			t.Errorf("the host's own write is taken for the user's: %v", s.Value(`_G.users`))
 		}
 		want := strings.Replace(scene.TextBefore, "two", "formatted", 1) + "nine\n"
-		if got := s.ReadFile(path); got != want {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), want, "the disk has %q")
 		s.AwaitEvent("AcpFileChanged")
 		changes := s.Value(`require('acp').changes()`).([]any)
 		if len(changes) != 1 || len(changes[0].(obj)["hunks"].([]any)) != 2 {
@@ -176,9 +169,7 @@ func TestWriteCutShortIsRecovered(t *testing.T) {
 		path := s.WriteFile("code.txt", "ol")
 		dir := s.LuaString(`local dir = vim.fn.stdpath('state') .. '/acp/writes'; vim.fn.mkdir(dir, 'p'); return dir`)
 		kept := fmt.Sprintf(`{"Path":%q,"Old":4,"New":4}`, path) + "\nold\nnew\n"
-		if err := os.WriteFile(filepath.Join(dir, "1"), []byte(kept), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "1"), []byte(kept), 0o600))
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		s.Begin()
@@ -189,9 +180,7 @@ func TestWriteCutShortIsRecovered(t *testing.T) {
 		end`)
 		s.Command("Acp recover")
 		want := "code.txt was interrupted. Give it: the text from before, the agent's text, the file as it is now"
-		if got := s.LuaString(`_G.offered`); got != want {
-			t.Errorf("offered is %q", got)
-		}
+		check.Equal(t, s.LuaString(`_G.offered`), want, "offered is %q")
 		s.Await("the agent's text", func() bool { return s.ReadFile(path) == "new\n" && s.BufferText(buf) == "new" })
 		s.Command("Acp recover")
 		s.AwaitNotification("no write was interrupted")

@@ -16,6 +16,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -128,18 +130,14 @@ func (c *crash) prepare() {
 	c.T.Helper()
 	for _, w := range crashFiles {
 		path := c.WriteFile(w.name, string(w.text(0)))
-		if err := os.Chmod(path, w.mode); err != nil {
-			c.T.Fatal(err)
-		}
+		must.Do(c.T, os.Chmod(path, w.mode))
 	}
 	for _, err := range []error{
 		os.Symlink("to.txt", filepath.Join(c.Dir, "link.txt")),
 		os.Link(filepath.Join(c.Dir, "linked.txt"), filepath.Join(c.Dir, "other.txt")),
 		os.MkdirAll(c.journal(), 0o700),
 	} {
-		if err != nil {
-			c.T.Fatal(err)
-		}
+		must.Do(c.T, err)
 	}
 }
 
@@ -150,14 +148,10 @@ func (c *crash) journal() string { return filepath.Join(c.Home, "state", "nvim",
 func (c *crash) strike() {
 	c.T.Helper()
 	watch, err := fsnotify.NewBufferedWatcher(1 << 14)
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.Do(c.T, err)
 	defer watch.Close()
 	for _, dir := range []string{c.Dir, c.journal()} {
-		if err := watch.Add(dir); err != nil {
-			c.T.Fatal(err)
-		}
+		must.Do(c.T, watch.Add(dir))
 	}
 	var hosts, others []int
 	c.Await("the host and the agent alone", func() bool { // and not what lists the project's files
@@ -315,9 +309,8 @@ func (c *crash) recover(s *scene.Scene) {
 	s.Command("edit shown.txt")
 	w := crashFiles[0]
 	p.WriteFile(filepath.Join(c.Dir, w.name), string(w.text(crashWrites+1)))
-	if n := w.number([]byte(s.BufferText(s.LuaInt(`vim.fn.bufnr('shown.txt')`)) + "\n")); n != crashWrites+1 {
-		c.T.Errorf("the buffer has text %d", n)
-	}
+	check.Equal(c.T, w.number([]byte(s.BufferText(s.LuaInt(`vim.fn.bufnr('shown.txt')`))+"\n")), crashWrites+1,
+		"the buffer has text %d")
 	if err := c.standing(w); err != nil {
 		c.T.Error(err)
 	}
@@ -328,13 +321,9 @@ func (c *crash) recover(s *scene.Scene) {
 func (c *crash) traces() (left []string) {
 	c.T.Helper()
 	temps, err := filepath.Glob(filepath.Join(c.Dir, ".acp-*"))
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.Do(c.T, err)
 	entries, err := filepath.Glob(filepath.Join(c.journal(), "*"))
-	if err != nil {
-		c.T.Fatal(err)
-	}
+	must.Do(c.T, err)
 	for _, path := range entries {
 		// An empty one may be another process's that is about to begin.
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -23,22 +25,14 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
 		turn := s.Prompt(p, "edit")
 		s.Command("wincmd t")
-		if err := os.WriteFile(path+".tmp", []byte(scene.TextAfter), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".tmp", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+".tmp", []byte(scene.TextAfter), 0o666))
+		must.Do(t, os.Rename(path+".tmp", path))
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "disk" || e["session"] != 1 {
 			t.Errorf("told is %v", e)
 		}
-		if got := s.BufferText(buf) + "\n"; got != scene.TextAfter {
-			t.Errorf("the buffer is %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", scene.TextAfter, "the buffer is %q")
 		places := s.Value(`{ vim.api.nvim_buf_get_mark(0, 'a'), vim.api.nvim_win_get_cursor(0), vim.bo.modified }`)
-		if got := fmt.Sprint(places); got != "[[9 2] [8 3] false]" {
-			t.Errorf("mark, cursor, modified are %s", got)
-		}
+		check.Equal(t, fmt.Sprint(places), "[[9 2] [8 3] false]", "mark, cursor, modified are %s")
 		// The same text once more is no change, whoever brings it.
 		p.WriteFile(path, scene.TextAfter)
 		s.WriteFile("code.txt", scene.TextAfter)
@@ -51,9 +45,7 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 		s.Await("the text of before", func() bool { return s.BufferText(buf)+"\n" == scene.TextBefore })
 		s.Command("checktime")
 		s.Command("write")
-		if got := s.ReadFile(path); got != scene.TextBefore {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), scene.TextBefore, "the disk has %q")
 
 		// Under unsaved text: a conflict is told, and the user's line stays.
 		turn = s.Prompt(p, "again")
@@ -61,14 +53,11 @@ func TestDiskWritesOfTheAgentReachTheBuffer(t *testing.T) {
 		s.AwaitLua(`vim.bo.modified`)
 		s.WriteFile("code.txt", strings.Replace(scene.TextBefore, "one", "ONE", 1)+"nine\n")
 		s.AwaitChat("yours stay in the buffer")
-		if got := s.BufferText(buf) + "\n"; got != strings.Replace(scene.TextBefore, "one", "mine", 1)+"nine\n" {
-			t.Errorf("the buffer is %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", strings.Replace(scene.TextBefore, "one", "mine", 1)+"nine\n",
+			"the buffer is %q")
 		s.AwaitEvent("AcpFileChanged")
 		p.EndTurn(turn)
-		if n := s.CountEvents("AcpFileChanged"); n != 2 {
-			t.Errorf("%d changes were told", n)
-		}
+		check.Equal(t, s.CountEvents("AcpFileChanged"), 2, "%d changes were told")
 
 		// The last session's end gives the user's 'autoread' back.
 		s.OK(`require('acp').close()`)
@@ -116,9 +105,7 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		s.Keys("Gonine<Esc>")
 		agents := strings.Replace(scene.TextBefore, "one", "ONE", 1)
 		s.Lua(nil, `both(...)`, agents, "write")
-		if got := s.ReadFile(path); got != agents+"nine\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), agents+"nine\n", "the disk has %q")
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "disk" || e["session"] != 1 {
 			t.Errorf("told is %v", e)
 		}
@@ -132,22 +119,16 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		s.AwaitLua(`vim.fn.getline(1) == 'mine'`)
 		theirs := strings.Replace(agents, "ONE", "theirs", 1) + "nine\n"
 		s.Lua(nil, `both(...)`, theirs, "write")
-		if got := s.ReadFile(path); got != strings.Replace(theirs, "theirs", "mine", 1) {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), strings.Replace(theirs, "theirs", "mine", 1), "the disk has %q")
 		s.AwaitChat("yours are on disk now")
 		s.Keys("c>")
 		s.AwaitLua(`vim.fn.getline(1) == 'theirs' and vim.bo.modified`)
 		s.Command("write")
-		if got := s.ReadFile(path); got != theirs {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), theirs, "the disk has %q")
 
 		// A host that does not answer holds nothing up for long: Neovim asks.
 		hosts, _ := s.Hosts()
-		if err := syscall.Kill(hosts[0], syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(hosts[0], syscall.SIGSTOP))
 		s.Keys("Goten<Esc>")
 		s.Keys(":lua both('other\\n', 'write')<CR>")
 		s.AwaitScreen("Do you really want")
@@ -155,12 +136,8 @@ func TestTheUserWritesRightAfterTheAgent(t *testing.T) {
 		s.AwaitScreen("Press ENTER")
 		s.Keys("<CR>")
 		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'n' and vim.bo.modified`)
-		if got := s.ReadFile(path); got != "other\n" {
-			t.Errorf("the disk has %q", got)
-		}
-		if err := syscall.Kill(hosts[0], syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
+		check.Equal(t, s.ReadFile(path), "other\n", "the disk has %q")
+		must.Do(t, syscall.Kill(hosts[0], syscall.SIGCONT))
 		// The buffer still gets to know the disk, merged or as a conflict: who has written it knew what was there, or not.
 		s.AwaitLua(`#require('acp.files.conflict').get(...) == 1 or vim.api.nvim_buf_get_lines(..., 0, 1, true)[1] == 'other'`, buf)
 		s.Command("write")

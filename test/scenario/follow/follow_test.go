@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -133,9 +135,7 @@ func TestFollowReadsAndEdits(t *testing.T) {
 		if got := s.Value(`{ vim.bo[vim.api.nvim_win_get_buf(...)].buflisted, vim.bo[vim.api.nvim_win_get_buf(...)].filetype }`, win); fmt.Sprint(got) != "[false lua]" {
 			t.Errorf("listed and filetype of the buffer are %v", got)
 		}
-		if n := s.LuaInt(`_G.lit or 0`); n != 50 {
-			t.Errorf("highlighted is line %d", n)
-		}
+		check.Equal(t, s.LuaInt(`_G.lit or 0`), 50, "highlighted is line %d")
 		s.AwaitLua(`#vim.api.nvim_buf_get_extmarks(vim.api.nvim_win_get_buf(...), vim.api.nvim_create_namespace('acp_follow'), 0, -1, {}) == 0`, win)
 
 		// The location comes late, and the diff tells the line.
@@ -171,23 +171,18 @@ func TestFollowReadsAndEdits(t *testing.T) {
 		p.WriteFile(made, "made\n")
 		awaitShown(s, win, "made.txt:1")
 
-		if after := fmt.Sprint(s.Value(untouched)); after != before {
-			t.Errorf("focus, alternate files and jump lists were\n%s\nnow they are\n%s", before, after)
-		}
+		check.Equal(t, fmt.Sprint(s.Value(untouched)), before,
+			"focus, alternate files and jump lists were\n%s\nnow they are\n%s", before)
 		s.Keys("!")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'some words!'`)
 
 		works(p, "back", "read", []any{mine, 5})
 		awaitShown(s, win, "mine.txt:5")
 		s.Command("Acp follow off")
-		if got := s.LuaString(`vim.wo[...].winbar`, win); got != "" {
-			t.Errorf("the window has %q above it", got)
-		}
+		check.Equal(t, s.LuaString(`vim.wo[...].winbar`, win), "", "the window has %q above it")
 		works(p, "more", "read", []any{read, 3})
 		p.EndTurn(turn)
-		if got := shows(s, win); got != "mine.txt:5" {
-			t.Errorf("without following the window shows %s", got)
-		}
+		check.Equal(t, shows(s, win), "mine.txt:5", "without following the window shows %s")
 	})
 }
 
@@ -241,9 +236,8 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 			if n > 0 { // to where the agent is
 				s.Await("a jump after the pause", func() bool { return len(jumpsWith(s, "shown")) > jumps })
 			}
-			if bar := s.LuaString(`vim.wo[...].winbar`, win); bar != "%f%=%#AcpWinbarFollow# ⌖ following Puppet " {
-				t.Errorf("the window has %q above it", bar)
-			}
+			check.Equal(t, s.LuaString(`vim.wo[...].winbar`, win), "%f%=%#AcpWinbarFollow# ⌖ following Puppet ",
+				"the window has %q above it")
 		}
 		jump := func(path string) string {
 			t.Helper()
@@ -276,9 +270,7 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 			jump(two)
 			// The host has seen the place when it has answered a later read.
 			p.ReadFile(one, nil)
-			if got := shows(s, win); got != at {
-				t.Errorf("the user %s, and the window went from %s to %s", c.name, at, got)
-			}
+			check.Equal(t, shows(s, win), at, "the user %s, and the window went from %s to %s", c.name, at)
 			s.Lua(nil, `vim.bo[vim.api.nvim_win_get_buf(...)].modified = false`, win)
 			resume()
 			s.Await("where the agent has read", func() bool { return strings.HasPrefix(shows(s, win), "one.txt:") })
@@ -295,18 +287,14 @@ func TestFollowPausesWhereTheUserGoes(t *testing.T) {
 		s.Lua(nil, `vim.api.nvim_win_set_cursor(..., { 77, 0 })`, win)
 		jump(two)
 		s.AwaitLua(`vim.wo[...].winbar:find('paused', 1, true)`, win)
-		if got := shows(s, win); got != "two.txt:77" {
-			t.Errorf("the window went to %s", got)
-		}
+		check.Equal(t, shows(s, win), "two.txt:77", "the window went to %s")
 		// The mark goes with the window, not with a split of it.
 		s.Command("wincmd t")
 		s.Command("split")
 		s.AwaitLua(`vim.api.nvim_get_current_win() ~= ... and vim.wo.winbar == '%f'`, win)
 		s.Command("close")
 		s.Command("Acp follow off")
-		if bar := s.LuaString(`vim.wo[...].winbar`, win); bar != "%f" {
-			t.Errorf("the window has %q above it", bar)
-		}
+		check.Equal(t, s.LuaString(`vim.wo[...].winbar`, win), "%f", "the window has %q above it")
 		p.EndTurn(turn)
 	}, scene.Wide)
 }
@@ -370,9 +358,7 @@ func TestFollowWaitsForTheUser(t *testing.T) {
 		s.Lua(nil, `_G.jumps = {}`)
 		works(p, "select", "read", []any{one, 61})
 		awaitJump(s, "one.txt busy")
-		if got := shows(s, win); got != "two.txt:60" {
-			t.Errorf("under a selection the window shows %s", got)
-		}
+		check.Equal(t, shows(s, win), "two.txt:60", "under a selection the window shows %s")
 		s.Keys("<Esc>")
 		awaitShown(s, win, "one.txt:61")
 		p.EndTurn(turn)
@@ -505,9 +491,7 @@ func TestFollowOddFiles(t *testing.T) {
 		binary := s.WriteFile("binary.txt", "a\x00b\n")
 		utf16 := s.WriteFile("utf16.txt", "\xff\xfea\x00\n\x00")
 		outside := filepath.Join(t.TempDir(), "outside.txt")
-		if err := os.WriteFile(outside, []byte(numbered(30)), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(outside, []byte(numbered(30)), 0o666))
 		s.WriteFile("plain.txt", "plain\n")
 		s.Command("edit plain.txt")
 		win := follow(s)
@@ -538,9 +522,8 @@ func TestFollowOddFiles(t *testing.T) {
 		// A name as the user would have given it.
 		works(p, "detour", "read", []any{s.Dir + "/./../" + filepath.Base(s.Dir) + "/end.txt", 7})
 		awaitShown(s, win, "end.txt:7")
-		if got := s.LuaString(`vim.fn.bufname(vim.api.nvim_win_get_buf(...))`, win); got != "end.txt" {
-			t.Errorf("the file is named %q", got)
-		}
+		check.Equal(t, s.LuaString(`vim.fn.bufname(vim.api.nvim_win_get_buf(...))`, win), "end.txt",
+			"the file is named %q")
 		works(p, "swapped again", "read", []any{swapped, 25})
 		awaitShown(s, win, "swapped.lua:25")
 
@@ -564,9 +547,7 @@ func TestFollowOddFiles(t *testing.T) {
 		s.WriteFile("fresh.txt", "a\nb\n")
 		p.Update("tool_call_update", obj{"toolCallId": "fresh", "status": "completed"})
 		awaitShown(s, win, "fresh.txt:1")
-		if got := s.Messages(); got != "" {
-			t.Errorf("messages: %s", got)
-		}
+		check.Equal(t, s.Messages(), "", "messages: %s")
 		p.EndTurn(turn)
 	})
 }
@@ -636,9 +617,7 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.Keys(":<Esc>")
 		s.GoldenScreen("opened")
 
-		if got := s.Refused(`require('acp').follow('yes')`); !strings.Contains(got, "true or false") {
-			t.Errorf("it says %q", got)
-		}
+		check.Contains(t, s.Refused(`require('acp').follow('yes')`), "true or false", "it says %q")
 		s.OK(`require('acp').follow(false)`)
 		s.OK(`require('acp').follow(true)`)
 		s.OK(`require('acp').follow()`)
@@ -664,9 +643,7 @@ func TestFollowView(t *testing.T) {
 			works(p, fmt.Sprint(n), "read", []any{one, line})
 			awaitShown(s, win, fmt.Sprintf("one.txt:%d", line))
 			got := s.LuaString(`vim.fn.line('w0', ...) .. ' ' .. vim.fn.line('w$', ...)`, win)
-			if got != want {
-				t.Errorf("at line %d the window shows lines %s, expected %s", line, got, want)
-			}
+			check.Equal(t, got, want, "at line %d the window shows lines %s", line)
 		}
 		show(15, "1 21")
 		show(19, "9 29") // in the margin at the end
@@ -799,9 +776,7 @@ func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
 		s.Command("edit " + one)
 		works(p, "two", "read", []any{two, 10})
 		awaitShown(s, win, "two.txt:10")
-		if got := s.LuaString(`table.concat(_G.jumps, ', ')`); got != "two.txt busy, two.txt shown" {
-			t.Errorf("the jumps are %s", got)
-		}
+		check.Equal(t, s.LuaString(`table.concat(_G.jumps, ', ')`), "two.txt busy, two.txt shown", "the jumps are %s")
 		p.EndTurn(turn)
 	})
 }
@@ -809,9 +784,7 @@ func TestFollowGivesTheCurrentWindowAMoment(t *testing.T) {
 // Files below the current folder have short names on the screen, as if the user had opened them.
 func TestNamesOnTheScreenAreShort(t *testing.T) {
 	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
-		if err := os.Mkdir(filepath.Join(s.Dir, "src"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(s.Dir, "src"), 0o755))
 		followed, gone := s.WriteFile("src/followed.txt", numbered(9)), s.WriteFile("src/gone.txt", numbered(9))
 		s.Command("cd " + s.Dir)
 		s.Command("edit mine.txt")
@@ -847,8 +820,6 @@ func TestFollowingTakesADashboard(t *testing.T) {
 			return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win))) == 'code.txt'
 				and vim.api.nvim_win_get_cursor(win)[1] == 4
 		end)(...)`, win)
-		if n := s.LuaInt(`#vim.api.nvim_list_wins()`); n != 3 {
-			t.Errorf("there are %d windows", n)
-		}
+		check.Equal(t, s.LuaInt(`#vim.api.nvim_list_wins()`), 3, "there are %d windows")
 	}, scene.Wide)
 }

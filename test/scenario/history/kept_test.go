@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -80,12 +81,8 @@ func TestClosedAndDeleted(t *testing.T) {
 // That nothing can be kept is said once, and all else works.
 func TestNothingCanBeKept(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		if err := os.MkdirAll(filepath.Dir(folder(s)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(folder(s), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(folder(s)), 0o700))
+		must.Do(t, os.WriteFile(folder(s), nil, 0o600))
 		p := s.Begin()
 		p.EndTurn(s.Prompt(p, "one"))
 		s.AwaitChat("This session is not kept")

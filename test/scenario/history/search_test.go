@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -31,9 +33,8 @@ func TestSearch(t *testing.T) {
 		s.GoldenScreen("found")
 		s.Keys("G<CR>")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'All of the **Tests** do.'`)
-		if text := s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`); !strings.Contains(text, "+package tool") {
-			t.Errorf("the transcript is\n%s", text)
-		}
+		check.Contains(t, s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`), "+package tool",
+			"the transcript is\n%s")
 		if s.LuaBool(`vim.bo.modifiable`) || s.AgentsStarted() != 0 {
 			t.Error("it can be changed, or an agent was started")
 		}
@@ -157,9 +158,7 @@ func TestExport(t *testing.T) {
 		s.AwaitNotification("the session was written to out.md")
 		path := filepath.Join(s.Dir, "out.md")
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for _, part := range []string{
 			"## Rename the package.\n", "<details>\n<summary>Thought", "\n✓ **execute** go vet\n\n```\nall is fine\n```\n",
 			"\n✓ **edit** Edit main.go\n\n```diff\n", "+package tool\n```\n\nThe package is **tool** now.\n",
@@ -168,9 +167,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("there is no %q in\n%s", part, text)
 			}
 		}
-		if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("mine"), 0o600))
 		s.Command("Acp export out.md")
 		s.AwaitNotification("out.md already exists")
 		if text, _ := os.ReadFile(path); string(text) != "mine" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -16,9 +18,7 @@ func wantServers(t *testing.T, p *scene.Puppet, n int, want string) {
 	var got struct {
 		Servers json.RawMessage `json:"mcpServers"`
 	}
-	if err := json.Unmarshal(m.Params, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(m.Params, &got))
 	if string(got.Servers) != want {
 		t.Errorf("the servers are %s, wanted %s", got.Servers, want)
 	}
@@ -77,9 +77,8 @@ func TestHealthNamesServersThatAnAgentCannotTake(t *testing.T) {
 			s.Command("bwipeout")
 			return text
 		}
-		if text := health(); !strings.Contains(text, "whether puppet can take docs, old is known when it was started once") {
-			t.Errorf("before it was started health says\n%s", text)
-		}
+		check.Contains(t, health(), "whether puppet can take docs, old is known when it was started once",
+			"before it was started health says\n%s")
 		s.Command("Acp")
 		p := s.Agent()
 		p.Initialize(obj{"agentInfo": obj{"name": "puppet", "version": "3"}, "agentCapabilities": obj{"mcpCapabilities": obj{"http": true}}})
@@ -166,9 +165,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	t.Helper()
 	var values [2]any
 	for i, text := range []string{a, b} {
-		if err := json.Unmarshal([]byte(text), &values[i]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &values[i]))
 	}
 	return reflect.DeepEqual(values[0], values[1])
 }

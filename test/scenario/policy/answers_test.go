@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -31,9 +33,7 @@ func TestLastingAnswers(t *testing.T) {
 		s.CheckResolved("never", "user")
 		s.AwaitNoFloat()
 		id = p.Permission(obj{"toolCallId": "m2", "title": "Look it up", "rawInput": obj{"n": 1, "q": "x"}}, never[:1]...)
-		if got := scene.Outcome(t, p.Answer(id)); got != "never" {
-			t.Errorf("answered %s", got)
-		}
+		check.Equal(t, scene.Outcome(t, p.Answer(id)), "never", "answered %s")
 		s.CheckResolved("never", "rule")
 
 		// An answer whose words say so holds for its session.
@@ -45,9 +45,7 @@ func TestLastingAnswers(t *testing.T) {
 		s.CheckResolved("s", "user")
 		s.AwaitNoFloat()
 		id = p.Permission(scene.CommandCall("s2", "make lint"), words...)
-		if got := scene.Outcome(t, p.Answer(id)); got != "s" {
-			t.Errorf("answered %s", got)
-		}
+		check.Equal(t, scene.Outcome(t, p.Answer(id)), "s", "answered %s")
 		s.CheckResolved("s", "rule")
 		text, err := os.ReadFile(answersFile(s))
 		if err != nil || strings.Contains(string(text), "make lint") || !strings.Contains(string(text), "make test") {
@@ -77,19 +75,13 @@ func TestLastingAnswers(t *testing.T) {
 func TestAnswersInABrokenFile(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		file := answersFile(s)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(`{"version":1,"answers":[`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, []byte(`{"version":1,"answers":[`), 0o600))
 		s.RecordNotifications()
 		p := s.Begin()
 		s.Command("Acp permissions")
 		s.AwaitNotification("acp: the file of your lasting answers is broken; :Acp log says more")
-		if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte("nonsense"), 0o600))
 		s.Prompt(p, "do it")
 		asked(s, p, scene.CommandCall("c1", "make test"), 2)
 		s.AwaitChat("was unreadable and is kept as")

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -23,9 +25,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 		s.GoldenScreen("read")
 		asked := fmt.Sprint(s.Value(`require('acp').permissions()`))
 		for _, want := range []string{"title:Read /etc/hosts", "description:It is outside of the session's folder.", "kind:allow_once", "kind:allow_always", "kind:reject_once", "session:1"} {
-			if !strings.Contains(asked, want) {
-				t.Errorf("%s is not in %s", want, asked)
-			}
+			check.Contains(t, asked, want, "%s is not in %s", want)
 		}
 		if strings.Contains(asked, "tool_call_id") {
 			t.Errorf("it is about a tool call: %s", asked)
@@ -44,9 +44,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 		s.CheckResolved("reject", "user")
 		s.AwaitNoFloat()
 		s.AwaitChat("You did not let Puppet read")
-		if n := s.CountInChat("You did not let"); n != 1 {
-			t.Errorf("the chat says it %d times", n)
-		}
+		check.Equal(t, s.CountInChat("You did not let"), 1, "the chat says it %d times")
 
 		// A write shows what it changes.
 		id = p.Store("/elsewhere.lua", "return 1\n")
@@ -68,9 +66,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 		s.Command("Acp permit 1")
 		p.AnswersText(id, "")
 		s.CheckResolved("allow", "user")
-		if got := s.ReadFile(path); got != "new\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), "new\n", "the file has %q")
 		s.AwaitNoFloat()
 
 		// Remembered, of reading this file.
@@ -85,9 +81,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 			s.CheckResolved("allow_always", "rule")
 		}
 		s.AwaitChat("Allowed, as you answered")
-		if n := s.CountInChat("other.txt: Allowed, as you answered"); n != 1 {
-			t.Errorf("the chat says it %d times", n)
-		}
+		check.Equal(t, s.CountInChat("other.txt: Allowed, as you answered"), 1, "the chat says it %d times")
 		id = p.Store(path, "newer\n")
 		s.AwaitFloat()
 		s.Command("Acp permit id:reject_always")
@@ -96,9 +90,7 @@ func TestFilesOutsideAreAsked(t *testing.T) {
 		s.AwaitNoFloat()
 		p.AnswersError(p.Store(path, "newest\n"), -32603, "the user has decided before")
 		s.CheckResolved("reject_always", "rule")
-		if got := s.ReadFile(path); got != "new\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), "new\n", "the file has %q")
 
 		// Taken back.
 		s.Command("tabnew")
@@ -121,9 +113,7 @@ func TestLinksOutOfTheFolderAreAsked(t *testing.T) {
 		p := s.Begin()
 		s.Prompt(p, "read")
 		for from, to := range map[string]string{"link.txt": "/etc/hosts", "up": "..", "new": s.Home + "/made.txt"} {
-			if err := os.Symlink(to, filepath.Join(s.Dir, from)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(to, filepath.Join(s.Dir, from)))
 		}
 		s.WriteOutside("other.txt", "other\n")
 		id := p.Fetch(s.Dir + "/link.txt")
@@ -150,21 +140,15 @@ func TestLinksOutOfTheFolderAreAsked(t *testing.T) {
 
 		// A link that stays inside is free; so is a path through the outside that comes back.
 		s.WriteFile("in.txt", "in\n")
-		if err := os.Symlink("in.txt", filepath.Join(s.Dir, "inner")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("in.txt", filepath.Join(s.Dir, "inner")))
 		p.AnswersText(p.Fetch(s.Dir+"/inner"), "in\n")
 		p.AnswersText(p.Fetch(s.Dir+"/up/"+filepath.Base(s.Dir)+"/in.txt"), "in\n")
 
 		// What is allowed is the file that was asked about.
 		id = p.Fetch(s.Dir + "/link.txt")
 		s.AwaitFloat()
-		if err := os.Remove(s.Dir + "/link.txt"); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(s.Home+"/other.txt", s.Dir+"/link.txt"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(s.Dir+"/link.txt"))
+		must.Do(t, os.Symlink(s.Home+"/other.txt", s.Dir+"/link.txt"))
 		s.Command("Acp permit 1")
 		p.AnswersError(id, -32603, "leads to another file by now")
 	}, scene.Wide)
@@ -176,14 +160,10 @@ func TestPrivateFilesOfTheFolderAreAsked(t *testing.T) {
 		p := s.Begin()
 		s.Prompt(p, "read")
 		for _, name := range []string{".env", "sub/.env.local", ".git/config"} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777))
 			s.WriteFile(name, "secret\n")
 		}
-		if err := os.Symlink(".env", s.Dir+"/plain.txt"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(".env", s.Dir+"/plain.txt"))
 		for n, name := range []string{".env", "sub/.env.local", ".git/config", "plain.txt", ".env"} {
 			id := p.Fetch(s.Dir + "/" + name)
 			s.AwaitFloat()
@@ -202,9 +182,7 @@ func TestPrivateFilesOfTheFolderAreAsked(t *testing.T) {
 		s.AwaitFloat()
 		s.Command("Acp permit 2")
 		p.AnswersError(id, -32603, "private")
-		if got := s.ReadFile(s.Dir + "/.env"); got != "secret\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(s.Dir+"/.env"), "secret\n", "the file has %q")
 		p.AnswersText(p.Fetch(s.WriteFile("free.txt", "free\n")), "free\n")
 	}, scene.Wide)
 }
@@ -232,9 +210,7 @@ func TestAskedFilesHoldNothingUp(t *testing.T) {
 		p.Say("Still talking.")
 		awaitChatOf(s, 1, "Still talking.")
 		asking := p.Permission(obj{"toolCallId": "c", "title": "Look", "kind": "search"}, scene.YesNo...)
-		if got := s.AwaitPermissions(3); !strings.Contains(got, "Look") {
-			t.Errorf("the questions are %s", got)
-		}
+		check.Contains(t, s.AwaitPermissions(3), "Look", "the questions are %s")
 		for _, id := range []int{writing, reading, other, asking} {
 			if p.Answered(id) {
 				t.Errorf("%d is answered", id)
@@ -288,9 +264,7 @@ func TestAskedFilesAreAnsweredOnce(t *testing.T) {
 		s.AwaitNoFloat()
 		// Nor is what the agent asks for on its way out.
 		p.AnswersError(p.Fetch(path), -32603, "the user did not allow it")
-		if n := s.LuaInt(`#require('acp').permissions()`); n != 0 {
-			t.Errorf("%d questions are open", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').permissions()`), 0, "%d questions are open")
 		s.AwaitChat("was not allowed to read")
 		p.Stop(turn, "cancelled")
 		s.AwaitEvent("AcpTurnEnd")
@@ -324,9 +298,7 @@ func TestAskedFilesAreAnsweredOnce(t *testing.T) {
 		s.AwaitNoFloat()
 		p.AwaitEnd()
 		p.Silent()
-		if got := s.ReadFile(other); got != "two\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(other), "two\n", "the file has %q")
 	}, scene.Wide)
 }
 
@@ -341,9 +313,7 @@ func TestAskedFilesOfADeadAgent(t *testing.T) {
 		p.Exit(3, "")
 		s.AwaitState("dead")
 		s.AwaitNoFloat()
-		if got := s.ReadFile(path); got != "one\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), "one\n", "the file has %q")
 	}, scene.Wide)
 }
 
@@ -365,14 +335,10 @@ func TestRulesForFilesOutside(t *testing.T) {
 			s.CheckResolved("allow", "rule")
 		}
 		s.AwaitChat("a.h: Allowed by your rule 1: kind read, path ~/include/**.")
-		if n := s.CountInChat("Allowed by your rule 1"); n != 1 {
-			t.Errorf("the chat says it %d times", n)
-		}
+		check.Equal(t, s.CountInChat("Allowed by your rule 1"), 1, "the chat says it %d times")
 		id := p.Store(header, "x\n")
 		s.AwaitFloat()
-		if got := s.LuaInt(`#require('acp').permissions()[1].options`); got != 2 {
-			t.Errorf("a rule asks, and there are %d answers", got)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').permissions()[1].options`), 2, "a rule asks, and there are %d answers")
 		s.Command("Acp permit 2")
 		p.AnswersError(id, -32603)
 		s.AwaitNoFloat()
@@ -402,9 +368,7 @@ func TestWhatIsNoFileIsAnErrorAtOnce(t *testing.T) {
 		p := s.Begin()
 		s.Prompt(p, "read")
 		for _, dir := range []string{s.Dir, s.Home} {
-			if err := syscall.Mkfifo(dir+"/fifo", 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, syscall.Mkfifo(dir+"/fifo", 0o666))
 			p.AnswersError(p.Fetch(dir+"/fifo"), -32603, dir+"/fifo", "not a regular file")
 			p.AnswersError(p.Fetch(dir), -32603, dir, "directory")
 			p.AnswersError(p.Store(dir, "x"), -32603, dir, "directory")
@@ -412,9 +376,7 @@ func TestWhatIsNoFileIsAnErrorAtOnce(t *testing.T) {
 		p.AnswersError(p.Fetch("/dev/zero"), -32603, "not a regular file")
 		p.AnswersError(p.Fetch(s.Dir+"/no/such"), -32002, "no/such")
 		p.AnswersError(p.Fetch(s.WriteFile("file", "x\n")+"/below"), -32603, "not a directory")
-		if err := os.Symlink("loop", s.Dir+"/loop"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("loop", s.Dir+"/loop"))
 		p.AnswersError(p.Fetch(s.Dir+"/loop"), -32603, "symbolic links")
 		p.AnswersText(p.Fetch("file://"+s.WriteFile("a b", "x\n")), "x\n")
 		p.AnswersText(p.Fetch("FILE://localhost"+s.Dir+"/a%20b"), "x\n")

@@ -3,9 +3,10 @@ package policy
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -19,9 +20,7 @@ func asked(s *scene.Scene, p *scene.Puppet, call obj, n int) {
 	}
 	option := scene.YesNo[n-1]["optionId"].(string)
 	s.Command(fmt.Sprint("Acp permit ", n))
-	if got := scene.Outcome(s.T, p.Answer(id)); got != option {
-		s.T.Errorf("%v was answered %s, expected %s", call["title"], got, option)
-	}
+	check.Equal(s.T, scene.Outcome(s.T, p.Answer(id)), option, "%v was answered %s", call["title"])
 	s.CheckResolved(option, "user")
 	s.AwaitNoFloat()
 }
@@ -91,9 +90,7 @@ func TestRulesChooseTheOption(t *testing.T) {
 			{"no x", []obj{option("always", "allow_always"), option("never", "reject_always")}, "never"},
 		} {
 			id := p.Permission(scene.CommandCall(fmt.Sprint("c", i), c.command), c.options...)
-			if got := scene.Outcome(t, p.Answer(id)); got != c.want {
-				t.Errorf("%v was answered %s", c, got)
-			}
+			check.Equal(t, scene.Outcome(t, p.Answer(id)), c.want, "%v was answered %s", c)
 			s.CheckResolved(c.want, "rule")
 		}
 		for i, options := range [][]obj{
@@ -123,9 +120,7 @@ func TestPrivateFilesAreAlwaysAsked(t *testing.T) {
 		asked(s, p, scene.EditCall("e2", s.Dir+"/a/.env"), 2)
 		asked(s, p, scene.EditCall("e3", s.Dir+"/a/.env"), 2)
 		asked(s, p, scene.CommandCall("c1", "cat .git/config"), 2)
-		if err := os.Symlink(s.Dir+"/.env", s.Dir+"/harmless"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(s.Dir+"/.env", s.Dir+"/harmless"))
 		asked(s, p, scene.EditCall("e4", s.Dir+"/harmless"), 3)
 	}, scene.Wide)
 }
@@ -153,9 +148,7 @@ func TestRulesWithMistakes(t *testing.T) {
 				p := s.Begin()
 				s.Prompt(p, "do it")
 				asked(s, p, scene.CommandCall("c1", "ls"), 1)
-				if said := s.Notifications(); !strings.Contains(said, c.says) {
-					t.Errorf("the messages are\n%s", said)
-				}
+				check.Contains(t, s.Notifications(), c.says, "the messages are\n%s")
 			}, scene.Wide)
 		})
 	}

@@ -1,10 +1,10 @@
 package prompt
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -34,9 +34,7 @@ func TestEarlierPromptIsSentAnew(t *testing.T) {
 			obj{"type": "resource_link", "uri": "https://example.org/y", "name": "example.org/y"},
 			obj{"type": "resource", "resource": obj{"uri": "file://" + strings.ReplaceAll(path, " ", "%20") + "#L1-2", "text": "one\ntwo\n"}},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitPrompt("")
 		s.Keys("<C-p><C-p>")
 		s.AwaitPrompt("my draft")

@@ -2,10 +2,10 @@ package prompt
 
 import (
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -33,9 +33,7 @@ func TestAddedLinesAreSentWithUnsavedText(t *testing.T) {
 			obj{"type": "resource", "resource": obj{"uri": uri + "#L2-3", "text": "two, unsaved\nthree\n"}},
 			obj{"type": "resource", "resource": obj{"uri": uri + "#L1", "text": "one\n"}},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat("Why?\n@ code a.txt:2-3\n@ code a.txt:1")
 		s.AwaitPrompt("")
 	})
@@ -55,9 +53,7 @@ func TestFilesAreLinkedWhereTheAgentTakesNoMore(t *testing.T) {
 		folder := link("src", "")
 		folder["uri"], folder["name"] = folder["uri"].(string)+"/", "src/"
 		want := []any{obj{"type": "text", "text": text}, link("src/lexer.lua", "#L1-2"), folder}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.Command("Acp close")
 		p.AwaitEnd()
 		s.Command("Acp new")
@@ -65,9 +61,7 @@ func TestFilesAreLinkedWhereTheAgentTakesNoMore(t *testing.T) {
 		text = "@long.txt @binary"
 		s.Command("Acp prompt " + text)
 		want = []any{obj{"type": "text", "text": text}, link("long.txt", ""), link("binary", "")}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 	})
 }
 
@@ -173,9 +167,7 @@ func TestContentBlocksAreChecked(t *testing.T) {
 			obj{"type": "image", "mimeType": "image/png", "data": "aGk="},
 			obj{"type": "resource_link", "uri": "https://example.org/", "name": "page", "title": "The page"},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 	})
 }
 
@@ -186,9 +178,7 @@ func TestContentIsRefusedOnceTheAgentIsKnown(t *testing.T) {
 		s.OK(`require('acp').prompt({ { type = 'image', mimeType = 'image/png', data = 'aGk=' } })`)
 		s.OK(`require('acp').prompt('next')`)
 		p.Begin()
-		if got := blocks(p); !reflect.DeepEqual(got, []any{obj{"type": "text", "text": "next"}}) {
-			t.Errorf("sent were %v", got)
-		}
+		check.Deep(t, blocks(p), []any{obj{"type": "text", "text": "next"}}, "sent were %v")
 		s.AwaitChat("Puppet takes no images: the prompt was not sent.")
 	})
 }

@@ -3,11 +3,12 @@ package prompt
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -77,9 +78,7 @@ func TestAtOffersFiles(t *testing.T) {
 		s.Keys("iread @")
 		s.AwaitMenu("buffer", "selection", "diagnostics", "quickfix", "diff", "terminal", "symbol:", "url:",
 			"src/parser.lua", "README.md", "notes/", "src/", "test/", "notes/README.md", "notes/a b.txt", "src/lexer.lua", "test/lexer_spec.lua")
-		if got := s.PromptText(); got != "read @" {
-			t.Errorf("the menu has changed the prompt to %q", got)
-		}
+		check.Equal(t, s.PromptText(), "read @", "the menu has changed the prompt to %q")
 		s.Keys("lxr")
 		s.AwaitMenu("src/lexer.lua", "test/lexer_spec.lua")
 		s.Keys("<C-n>")
@@ -123,9 +122,8 @@ func TestTypingFastReachesTheMenu(t *testing.T) {
 		// Enter makes a new line: nothing is chosen unless the user does.
 		s.Keys("<CR>x")
 		s.AwaitPrompt("@pars\nx")
-		if got := s.LuaString(`vim.o.completeopt .. ' ' .. vim.go.completeopt`); got != "menuone,preview menuone,preview" {
-			t.Errorf("'completeopt' is %q", got)
-		}
+		check.Equal(t, s.LuaString(`vim.o.completeopt .. ' ' .. vim.go.completeopt`), "menuone,preview menuone,preview",
+			"'completeopt' is %q")
 		if got := s.LuaString(`table.concat(vim.tbl_map(function(m) return m.lhs end, vim.api.nvim_buf_get_keymap(0, 'i')), ' ')`); strings.Contains(got, "Tab") {
 			t.Errorf("mapped are %s", got)
 		}
@@ -157,9 +155,7 @@ func TestLanguageServerClientsComplete(t *testing.T) {
 				"start": obj{"line": 0, "character": 0}, "end": obj{"line": 0, "character": 2},
 			}},
 		}}}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("the answer is %v, want %v", got, want)
-		}
+		check.Deep(t, got, want, "the answer is %v")
 		// The server goes with Neovim, and before when it is told to.
 		s.Lua(nil, `vim.lsp.stop_client(vim.lsp.get_clients({ name = 'acp' }))`)
 		s.AwaitLua(`#vim.lsp.get_clients({ name = 'acp' }) == 0`)
@@ -231,26 +227,20 @@ func add(s *scene.Scene, command string) {
 	s.Command("wincmd t")
 	before := s.LuaString(where)
 	s.Command(command)
-	if after := s.LuaString(where); after != before {
-		s.T.Errorf("%s leads from %s to %s", command, before, after)
-	}
+	check.Equal(s.T, s.LuaString(where), before, "%s leads from %s to %s", command, before)
 }
 
 // slowly has the list of files made no sooner than the test says, by list: a git in the PATH waits for that.
 func slowly(t *testing.T) nvimtest.Option {
 	dir := t.TempDir()
 	script := "#!/bin/sh\nwhile [ ! -e \"$HOME/list\" ]; do sleep 0.02; done\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o777))
 	return nvimtest.Env("PATH=" + dir + ":" + os.Getenv("PATH"))
 }
 
 func list(s *scene.Scene) {
 	s.T.Helper()
-	if err := os.WriteFile(filepath.Join(s.Home, "list"), nil, 0o666); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.WriteFile(filepath.Join(s.Home, "list"), nil, 0o666))
 }
 
 // What was asked for before the folder was listed is offered when it is, without another key.

@@ -1,10 +1,10 @@
 package prompt
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -36,9 +36,7 @@ func TestWordsStandForWhatTheUserSees(t *testing.T) {
 				"text": "lexer.lua:2:1: two\n"}},
 			obj{"type": "resource_link", "uri": "https://example.org/a_(b)", "name": "example.org/a_(b)"},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat("@ lexer.lua\n@ lexer.lua:2-3\n@ diagnostics: lexer.lua\n@ quickfix: grep two\n")
 	})
 }
@@ -57,9 +55,7 @@ func TestWordsAreTextForAgentsThatTakeNoMore(t *testing.T) {
 		if text := got[1].(obj)["text"].(string); strings.Contains(text, "setqflist") { // Neovim's own title
 			got[1].(obj)["text"] = "The quickfix list" + text[strings.Index(text, ":\n"):]
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, got, want, "sent were %v")
 		s.AwaitChat("Why? @quickfix\n@ quickfix")
 	})
 }
@@ -97,16 +93,12 @@ func TestPrivateTextIsNotGathered(t *testing.T) {
 			obj{"type": "resource_link", "uri": "file://" + path, "name": ".env"},
 			obj{"type": "resource", "resource": obj{"uri": "nvim://quickfix/keys", "mimeType": "text/plain", "text": "a.txt:1: plain\n"}},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat(".env is private: its text was not sent. Name it in the prompt to send it.")
 		s.AwaitChat("@quickfix was sent without private files: .env.")
 		s.AwaitChat("@diff was not sent: nothing else has changed since the last commit.")
 		s.Command("Acp prompt @.env") // named
-		if got := blocks(p)[1].(obj)["type"]; got != "resource" {
-			t.Errorf("what the user has named went as %v", got)
-		}
+		check.Equal(t, blocks(p)[1].(obj)["type"], "resource", "what the user has named went as %v")
 	})
 }
 
@@ -186,9 +178,7 @@ func TestSymbolsOfTheLanguageServer(t *testing.T) {
 			obj{"type": "text", "text": `@symbol:"parse all" ?`},
 			obj{"type": "resource", "resource": obj{"uri": "file://" + path + "#L2-3", "text": "function\nend\n"}},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.Lua(nil, `_G.mute = true`)
 		s.Keys("@symbol:x<C-s>")
 		if got := blocks(p); len(got) != 1 {
@@ -245,9 +235,7 @@ func TestDiagnosticsAndQuickfixAreAdded(t *testing.T) {
 				"text": "a b.lua:3:1: error: third\n"}},
 			obj{"type": "resource", "resource": obj{"uri": "nvim://quickfix/grep", "mimeType": "text/plain", "text": "here\n"}},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 	})
 }
 
@@ -271,14 +259,10 @@ func TestBufferThatIsNoFileYet(t *testing.T) {
 			resource("nvim://buffer/an%20unnamed%20buffer", "new words\n"),
 			resource("nvim://selection/an%20unnamed%20buffer:1", "new words\n"),
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.Command("file sub/new.lua")
 		s.Command("Acp prompt @buffer")
 		want = []any{obj{"type": "text", "text": "@buffer"}, resource("file://"+s.Dir+"/sub/new.lua", "new words\n")}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 	})
 }

@@ -4,10 +4,11 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -33,9 +34,7 @@ func TestImagesGoAlong(t *testing.T) {
 				"data": base64.StdEncoding.EncodeToString([]byte(picture))},
 			obj{"type": "audio", "mimeType": "audio/mpeg", "data": base64.StdEncoding.EncodeToString([]byte("ID3\x00sound"))},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat("@ a b.PNG · image image/png 16 bytes\n@ [audio audio/mpeg 9 bytes]")
 	})
 }
@@ -53,9 +52,7 @@ func TestImagesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
 			obj{"type": "text", "text": "@a.png"},
 			obj{"type": "resource_link", "uri": "file://" + path, "name": "a.png", "mimeType": "image/png"},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat("Puppet takes no images: a.png was sent as a link.")
 		s.Keys("@large.png")
 		s.AwaitScreen("@ large.png 6.0 MB (link")
@@ -64,9 +61,7 @@ func TestImagesAreLinkedWhereTheyCannotGoAlong(t *testing.T) {
 			obj{"type": "text", "text": "@large.png"},
 			obj{"type": "resource_link", "uri": "file://" + large, "name": "large.png", "mimeType": "image/png"},
 		}
-		if got := blocks(p); !reflect.DeepEqual(got, want) {
-			t.Errorf("sent were %v, want %v", got, want)
-		}
+		check.Deep(t, blocks(p), want, "sent were %v")
 		s.AwaitChat("large.png is 6.0 MB: it was sent as a link, as at most 5.0 MB are sent.")
 	})
 }
@@ -98,9 +93,7 @@ func clipboard(t *testing.T) (dir string, path nvimtest.Option) {
 	dir = t.TempDir()
 	script := "#!/bin/sh\nif [ $1 = --list-types ]; then echo text/plain; [ -e '" + dir + "/data' ] && echo image/png; exit 0; fi\n" +
 		"[ \"$*\" = '--no-newline --type image/png' ] && cat '" + dir + "/data'\n"
-	if err := os.WriteFile(filepath.Join(dir, "wl-paste"), []byte(script), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "wl-paste"), []byte(script), 0o777))
 	return dir, nvimtest.Env("PATH=" + dir + ":" + os.Getenv("PATH"))
 }
 
@@ -111,9 +104,7 @@ func TestImageOfTheClipboard(t *testing.T) {
 		p := beginTaking(s, obj{"image": true})
 		s.Command("Acp paste")
 		s.AwaitMessage("the clipboard has no image")
-		if err := os.WriteFile(filepath.Join(dir, "data"), []byte(picture), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "data"), []byte(picture), 0o666))
 		s.Keys("gI")
 		s.AwaitScreen("@ pasted-")
 		s.Keys("<CR>")

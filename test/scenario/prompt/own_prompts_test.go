@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -12,12 +14,8 @@ import (
 func ownPrompt(s *scene.Scene, name, text string) {
 	s.T.Helper()
 	path := filepath.Join(s.LuaString(`vim.fn.stdpath('config')`), "acp", "prompts", name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		s.T.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(s.T, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func TestOwnPromptsAreOfferedAndFilledIn(t *testing.T) {
@@ -106,8 +104,6 @@ func TestFilesOfOwnPrompts(t *testing.T) {
 			return ('%s|%s|%s'):format(p.name, p.description, p.body)
 		end, require('acp.prompt.own_prompts').list(require('acp.rpc.state').sessions[1])), '\n')`)
 		want := "fields|a --- b|\nfolded|Over two lines|text --- of it\nplain||---\nis no field\nwindows|CR|text\nünïcode||x"
-		if got != want {
-			t.Errorf("there are\n%s\nwant\n%s", got, want)
-		}
+		check.Equal(t, got, want, "there are\n%s")
 	})
 }

@@ -2,10 +2,10 @@ package prompt
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -38,9 +38,7 @@ func TestPromptsQueueWhileStartingAndRunning(t *testing.T) {
 			}
 		}
 		want := strings.TrimSpace(strings.Repeat("AcpTurnStart1 AcpTurnEnd1 ", 3))
-		if got := strings.Join(order, " "); got != want {
-			t.Errorf("the events are %s", got)
-		}
+		check.Equal(t, strings.Join(order, " "), want, "the events are %s")
 	})
 }
 
@@ -98,9 +96,7 @@ func TestQueueIsABufferToEdit(t *testing.T) {
 			{obj{"type": "text", "text": "look at @b.txt\nand think"},
 				obj{"type": "resource", "resource": obj{"uri": "file://" + b, "text": "beta\n"}}},
 		} {
-			if got := blocks(p); !reflect.DeepEqual(got, want) {
-				t.Errorf("sent were %v, want %v", got, want)
-			}
+			check.Deep(t, blocks(p), want, "sent were %v")
 		}
 		s.AwaitQueue()
 		p.Silent()

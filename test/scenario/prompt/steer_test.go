@@ -1,10 +1,9 @@
 package prompt
 
 import (
-	"reflect"
-	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -28,9 +27,7 @@ func TestSteering(t *testing.T) {
 				obj{"type": "resource_link", "uri": "file://" + path, "name": "a.txt"},
 			},
 		}
-		if got := m.Get(); !reflect.DeepEqual(got, want) {
-			t.Errorf("asked was %v, want %v", got, want)
-		}
+		check.Deep(t, m.Get(), want, "asked was %v")
 		p.Reply(m, obj{"outcome": "injected"})
 		p.Update("user_message_chunk", obj{"content": obj{"type": "text", "text": "backwards, see @a.txt"}})
 		p.Say("Zero.\n")
@@ -57,9 +54,7 @@ func TestSteering(t *testing.T) {
 		s.OK(`require('acp').steer('idle')`)
 		p.PlayTurn("idle")
 		s.OnceInChat("backwards, see")
-		if why := s.Refused(`require('acp').steer({ 'x' })`); !strings.Contains(why, "content block") {
-			t.Errorf("told %q", why)
-		}
+		check.Contains(t, s.Refused(`require('acp').steer({ 'x' })`), "content block", "told %q")
 	})
 }
 

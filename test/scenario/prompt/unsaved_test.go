@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
 // edited opens a file and puts an unsaved line above its text.
 func edited(s *scene.Scene, name, text, line string) (path string) {
 	s.T.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.MkdirAll(filepath.Dir(filepath.Join(s.Dir, name)), 0o777))
 	path = s.WriteFile(name, text)
 	s.Command("edit " + strings.ReplaceAll(path, " ", `\ `))
 	s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, 0, false, { ... })`, line)
@@ -147,9 +147,7 @@ func TestUnsavedTextAsDiff(t *testing.T) {
 				"--- a/a.lua\n+++ b/a.lua\n@@ -1,3 +1,4 @@\n+zero\n 1\n 2\n 3\n" +
 				"--- /dev/null\n+++ b/new.lua\n@@ -0,0 +1 @@\n+fresh\n```"},
 		}
-		if !reflect.DeepEqual(blocks, want) {
-			t.Errorf("sent were %v", blocks)
-		}
+		check.Deep(t, blocks, want, "sent were %v")
 		// Repeated by the agent it is not shown.
 		for _, b := range blocks {
 			p.Update("user_message_chunk", obj{"content": b})
@@ -194,9 +192,7 @@ func TestMuchUnsavedText(t *testing.T) {
 			require('acp.rpc.host').notify('prompt', { session = require('acp').sessions()[1].id, blocks = {
 			{ type = 'unsaved', room = require('acp.prompt.unsaved').room() }, { type = 'text', text = 'Queued' } } })`)
 		along := contentBehind(p, "Queued")
-		if n := strings.Count(fmt.Sprint(along), "resource_link"); n != 5 {
-			t.Errorf("%d files are linked", n)
-		}
+		check.Equal(t, strings.Count(fmt.Sprint(along), "resource_link"), 5, "%d files are linked")
 		s.Command("silent wall")
 
 		// The change of a long text is short.
@@ -253,13 +249,9 @@ func TestUnsavedTextThatStays(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		outside := t.TempDir()
 		for _, name := range []string{"out.lua", "linked.lua"} {
-			if err := os.WriteFile(filepath.Join(outside, name), []byte("x\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(outside, name), []byte("x\n"), 0o666))
 		}
-		if err := os.Symlink(outside, filepath.Join(s.Dir, "link")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(outside, filepath.Join(s.Dir, "link")))
 		edited(s, ".env", "KEY=1\n", "SECRET=2")
 		for _, command := range []string{"edit " + outside + "/out.lua", "edit link/linked.lua", "enew", "enew | setlocal buftype=nofile | file scratch"} {
 			s.Command(command)
@@ -381,18 +373,14 @@ func TestUnsavedTextIsAskedFor(t *testing.T) {
 		s.Keys("<C-s>")
 		answer(3)
 		wantAlong(p, "Two")
-		if got := s.ReadFile(a); got != "a\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(a), "a\n", "the disk has %q")
 		// What is sent meanwhile waits behind the question.
 		s.OK(`require('acp').prompt('Three')`)
 		s.OK(`require('acp').prompt('Four', { unsaved = 'ignore' })`)
 		answer(2)
 		wantAlong(p, "Three")
 		wantAlong(p, "Four")
-		if got := s.ReadFile(a); got != "two\na\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(a), "two\na\n", "the disk has %q")
 	})
 }
 
@@ -406,9 +394,7 @@ func TestUnsavedTextIsSaved(t *testing.T) {
 		p := s.Begin()
 		s.Keys("iOne<C-s>")
 		wantAlong(p, "One")
-		if got := s.ReadFile(a) + s.ReadFile(env); got != "one\na\nKEY=1\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(a)+s.ReadFile(env), "one\na\nKEY=1\n", "the disk has %q")
 		// What cannot be saved is told, and the prompt stays.
 		s.Lua(nil, `vim.fn.setbufline(vim.fn.bufnr('a.lua'), 1, 'two') vim.bo[vim.fn.bufnr('a.lua')].readonly = true`)
 		s.Keys("Two<C-s>")
@@ -418,9 +404,7 @@ func TestUnsavedTextIsSaved(t *testing.T) {
 		s.Lua(nil, `vim.bo[vim.fn.bufnr('a.lua')].readonly = false`)
 		s.Keys("<C-s>")
 		wantAlong(p, "Two")
-		if got := s.ReadFile(a); got != "two\na\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadFile(a), "two\na\n", "the disk has %q")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -30,9 +31,7 @@ func TestPromptWaitsInTheChatWhileTheAgentStarts(t *testing.T) {
 		awaitPrompts(s, obj{"why does it": "said", "skip one?": "said", "and then": "waits"})
 		p.Say("Because.")
 		s.AwaitChat("Because.\n\nand then")
-		if now := s.LuaString(cursor); now != before {
-			t.Errorf("the cursor was at %s and is at %s", before, now)
-		}
+		check.Equal(t, s.LuaString(cursor), before, "the cursor was at %s and is at %s", before)
 		p.EndTurn(turn)
 		p.PlayTurn("and then")
 		awaitPrompts(s, obj{"why does it": "said", "skip one?": "said", "and then": "said"})

@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -23,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
@@ -40,13 +41,9 @@ func npmPackage(t *testing.T, version, script string) []byte {
 		if err == nil {
 			_, err = out.Write([]byte(text))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := errors.Join(out.Close(), z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Close(), z.Close())
 	return b.Bytes()
 }
 
@@ -216,9 +213,7 @@ func TestPage(t *testing.T) {
 		s.AwaitLua(`require('acp').sessions()[1].agent == 'tiny'`)
 		s.Command("Acp agents lock")
 		s.AwaitNotification("the versions of 1 agent")
-		if text := s.ReadFile(filepath.Join(s.Dir, "acp-agents.lock.json")); !strings.Contains(text, `"tiny": "1.0.0"`) {
-			t.Errorf("the lock is %s", text)
-		}
+		check.Contains(t, s.ReadFile(filepath.Join(s.Dir, "acp-agents.lock.json")), `"tiny": "1.0.0"`, "the lock is %s")
 		s.WriteFile("acp-agents.lock.json", `{"agents": {"tiny": "9.9.9"}}`)
 		if err := s.Refused(`require('acp').new({ agent = 'tiny' })`); !strings.Contains(err, "wants tiny 9.9.9") {
 			t.Errorf("another version is wanted: %s", err)
@@ -280,9 +275,7 @@ func TestHealthOfAgents(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
 		text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`))
 		for _, want := range wants {
-			if !strings.Contains(text, want) {
-				s.T.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(s.T, text, want, "%q is not in\n%s", want)
 		}
 		s.Command("bwipeout!")
 	}
@@ -311,9 +304,7 @@ func TestHealthOfAgents(t *testing.T) {
 		}
 		folder := filepath.Join(s.Data, "nvim", "acp", "agents", "tiny", "1.0.0")
 		health(s, "tiny: version 1.0.0, installed by :Acp agents: "+folder)
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(folder))
 		health(s, "tiny was installed by :Acp agents, and its files are gone", "i on its line installs it anew")
 		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
 			t.Errorf("it is not mended: %s", err)
@@ -329,9 +320,7 @@ func TestDiskFull(t *testing.T) {
 	url := serve(t)
 	each(t, url, func(t *testing.T, s *scene.Scene) {
 		folder := filepath.Join(s.Data, "nvim", "acp", "agents")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 		if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"); err != nil {
 			t.Skipf("a small disk cannot be mounted here: %v", err)
 		}
@@ -379,9 +368,7 @@ func toolsOnly(t *testing.T) string {
 			if real, err := filepath.EvalSymlinks(at); err == nil && name != "npm" {
 				at = real
 			}
-			if err := os.Symlink(at, filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(at, filepath.Join(dir, name)))
 		}
 	}
 	return dir

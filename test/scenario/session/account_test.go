@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -27,9 +28,7 @@ func TestWhoIsLoggedIn(t *testing.T) {
 			vim.ui.select = function(items, opts, done) _G.asked = opts.prompt; choose(items, opts, done) end`)
 		s.Command("Acp auth")
 		p.Authenticate("browser")
-		if got := s.LuaString(`_G.asked`); got != "Log in to Puppet (logged in: Max (a@b.example))" {
-			t.Errorf("asked %q", got)
-		}
+		check.Equal(t, s.LuaString(`_G.asked`), "Log in to Puppet (logged in: Max (a@b.example))", "asked %q")
 		p.Reply(p.Expect("auth/status"), obj{"state": "not_required"})
 		s.AwaitLua(`require('acp').sessions()[1].login == 'not_required' and require('acp').sessions()[1].account == nil`)
 		s.Command("Acp logout")

@@ -7,7 +7,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -158,16 +160,12 @@ func TestBadAgentDiesAtAnyPoint(t *testing.T) {
 		p.Stop(turn, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		for _, text := range []string{"Half an answ", "All said.", "no luck today", "Alive again."} {
-			if n := strings.Count(s.Chat(), text); n != 1 {
-				t.Errorf("%q is shown %d times", text, n)
-			}
+			check.Equal(t, strings.Count(s.Chat(), text), 1, "%q is shown %d times", text)
 		}
 		if n := s.CountEvents("AcpTurnEnd"); n != turns+1 {
 			t.Errorf("%d turns have ended, not %d: %v", n, turns+1, s.Events())
 		}
-		if n := s.CountEvents("AcpPermissionResolved"); n != 1 {
-			t.Errorf("%d permissions were resolved", n)
-		}
+		check.Equal(t, s.CountEvents("AcpPermissionResolved"), 1, "%d permissions were resolved")
 	}, scene.Wide)
 }
 
@@ -244,9 +242,7 @@ func TestBadAgentTalksNonsense(t *testing.T) {
 		p.Stop(next, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		s.AwaitChat("Sense.")
-		if n := s.CountEvents("AcpTurnEnd"); n != 2 {
-			t.Errorf("%d turns have ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 2, "%d turns have ended")
 		p.Silent()
 	})
 }
@@ -259,9 +255,7 @@ func TestBadAgentNeverAnswers(t *testing.T) {
 		s.AwaitChat("Working …")
 		s.Command("Acp cancel")
 		p.Expect("session/cancel")
-		if state := s.Session()["state"]; state != "running" {
-			t.Errorf("the session is %v", state)
-		}
+		check.Equal(t, s.Session()["state"], "running", "the session is %v")
 		s.Command("Acp restart")
 		p.AwaitEnd()
 		s.AwaitTurnEnd("error")
@@ -276,9 +270,7 @@ func TestBadAgentNeverAnswers(t *testing.T) {
 		p.Stop(turn, "end_turn")
 		s.AwaitTurnEnd("end_turn")
 		s.AwaitChat("Working …")
-		if n := s.CountEvents("AcpTurnEnd"); n != 2 {
-			t.Errorf("%d turns have ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 2, "%d turns have ended")
 	})
 }
 
@@ -319,9 +311,7 @@ func diesInATurn(s *scene.Scene, said, why string) {
 	s.Command("Acp restart")
 	s.AwaitEvent("AcpSessionReady")
 	s.AwaitChat(said)
-	if n := s.CountEvents("AcpTurnEnd"); n != 1 {
-		s.T.Errorf("%d turns have ended", n)
-	}
+	check.Equal(s.T, s.CountEvents("AcpTurnEnd"), 1, "%d turns have ended")
 }
 
 func TestBadAgentClosesItsOutputButLives(t *testing.T) {
@@ -367,9 +357,7 @@ func TestBadAgentCannotBeStarted(t *testing.T) {
 		}
 		for _, r := range refusals {
 			s.WriteFile("agent", "#!/bin/sh\n"+r.script+"\n")
-			if err := os.Chmod(program, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(program, 0o755))
 			s.Command("Acp restart")
 			s.AwaitChat(r.says)
 			awaitDeath(s)

@@ -2,9 +2,9 @@ package session
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -17,9 +17,7 @@ func TestControlRequestsAreGivenUp(t *testing.T) {
 		begin := p.Expect("session/new")
 		s.Command("Acp cancel")
 		cancel := p.Expect("$/cancel_request")
-		if got, want := fmt.Sprint(cancel.Get("requestId")), string(begin.ID); got != want {
-			t.Errorf("cancelled %s, not %s", got, want)
-		}
+		check.Equal(t, fmt.Sprint(cancel.Get("requestId")), string(begin.ID), "cancelled %s")
 		s.AwaitState("dead")
 		s.AwaitChat("session/new was cancelled. :Acp restart tries again.")
 		p.AwaitEnd()
@@ -33,15 +31,11 @@ func TestControlRequestsAreGivenUp(t *testing.T) {
 		s.OK(`require('acp').set_option(nil, 'mode', 'code')`)
 		set := p.Expect("session/set_mode")
 		s.Command("Acp cancel")
-		if got, want := fmt.Sprint(p.Expect("$/cancel_request").Get("requestId")), string(set.ID); got != want {
-			t.Errorf("cancelled %s, not %s", got, want)
-		}
+		check.Equal(t, fmt.Sprint(p.Expect("$/cancel_request").Get("requestId")), string(set.ID), "cancelled %s")
 		s.AwaitNotification("it was cancelled")
 		p.Refuse(set, -32800, "Request cancelled", nil)
 		p.EndTurn(s.Prompt(p, "go on"))
-		if mode := s.Session()["mode"]; !reflect.DeepEqual(mode, obj{"id": "ask", "name": "Ask"}) {
-			t.Errorf("the mode is %v", mode)
-		}
+		check.Deep(t, s.Session()["mode"], obj{"id": "ask", "name": "Ask"}, "the mode is %v")
 	})
 }
 

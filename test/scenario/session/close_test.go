@@ -3,6 +3,7 @@ package session
 import (
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -21,9 +22,7 @@ func TestCloseEndsTheSession(t *testing.T) {
 		}
 		s.AwaitEvent("AcpSessionClosed")
 		p.AwaitEnd()
-		if n := s.LuaInt(`#require('acp').sessions()`); n != 0 {
-			t.Errorf("there are %d sessions", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').sessions()`), 0, "there are %d sessions")
 		if !s.LuaBool(`vim.api.nvim_buf_is_valid(...)`, chat) {
 			t.Error("the chat is gone")
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -79,13 +80,9 @@ func TestEachWordOfACommandCompletesWhatComesNext(t *testing.T) {
 			"traffic o":        "other.txt",
 		} {
 			got := s.LuaString(`table.concat(vim.fn.getcompletion('Acp ' .. ..., 'cmdline'), ' ')`, line)
-			if got != want {
-				t.Errorf(":Acp %s offers %q, want %q", line, got, want)
-			}
+			check.Equal(t, got, want, ":Acp %s offers %q", line)
 		}
 		const inside = `table.concat(require('acp.command').complete('', 'Acp review  marks x', 18), ' ')`
-		if got := s.LuaString(inside); got != "on off" {
-			t.Errorf("before the end of a line there is %q", got)
-		}
+		check.Equal(t, s.LuaString(inside), "on off", "before the end of a line there is %q")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -15,9 +17,7 @@ import (
 func TestFurtherFolders(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		dir := t.TempDir()
-		if err := os.WriteFile(dir+"/lib.txt", []byte("one\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(dir+"/lib.txt", []byte("one\n"), 0o666))
 		if got := s.LuaString(`table.concat(vim.fn.getcompletion('Acp new puppet +' .. ..., 'cmdline'), ' ')`, dir[:len(dir)-1]); got != "+"+dir+"/" {
 			t.Errorf("the completion is %q", got)
 		}
@@ -35,12 +35,8 @@ func TestFurtherFolders(t *testing.T) {
 		s.AwaitEvent("AcpSessionReady")
 
 		turn := s.Prompt(p, "change it")
-		if got := p.ReadFile(dir+"/lib.txt", nil); got != "one\n" {
-			t.Errorf("it reads %q", got)
-		}
-		if err := os.WriteFile(dir+"/lib.txt", []byte("two\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Equal(t, p.ReadFile(dir+"/lib.txt", nil), "one\n", "it reads %q")
+		must.Do(t, os.WriteFile(dir+"/lib.txt", []byte("two\n"), 0o666))
 		p.EndTurn(turn)
 		s.AwaitLua(`#require('acp').changes() == 1 and require('acp').changes()[1].path == ...`, dir+"/lib.txt")
 
@@ -53,9 +49,7 @@ func TestFurtherFolders(t *testing.T) {
 func TestStoredSessionsKeepTheirFolders(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		dir := t.TempDir()
-		if err := os.WriteFile(dir+"/library.txt", []byte("one\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(dir+"/library.txt", []byte("one\n"), 0o666))
 		can := scene.KeepsSessions(true, "list", "additionalDirectories")
 		s.Choose("The second")
 		s.Command("Acp resume")
@@ -84,9 +78,7 @@ func TestStoredSessionsKeepTheirFolders(t *testing.T) {
 		if got := p.Ask("fs/read_text_file", obj{"sessionId": "b", "path": dir + "/library.txt"}).Text("content"); got != "one\n" {
 			t.Errorf("it reads %q", got)
 		}
-		if err := os.WriteFile(dir+"/library.txt", []byte("two\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(dir+"/library.txt", []byte("two\n"), 0o666))
 		p.UpdateIn("b", "agent_message_chunk", obj{"content": obj{"type": "text", "text": "Done."}})
 		p.EndTurn(turn)
 		s.AwaitLua(`#require('acp').changes() == 1 and require('acp').changes()[1].path == ...`, dir+"/library.txt")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -32,9 +34,7 @@ func TestAgentElsewhere(t *testing.T) {
 		p.WriteFile("/workspace/a.txt", "two\n")
 		p.ToolCall("c1", "edit", obj{"title": "Edit", "locations": []any{obj{"path": "/workspace/a.txt"}}})
 		p.EndTurn(turn)
-		if text := s.ReadFile(path); text != "two\n" {
-			t.Errorf("the file has %q", text)
-		}
+		check.Equal(t, s.ReadFile(path), "two\n", "the file has %q")
 		s.AwaitLua(`require('acp').tool_calls()[1].locations[1].path == ...`, path)
 		s.AwaitLua(`require('acp').changes()[1].path == ...`, path)
 	})
@@ -49,9 +49,7 @@ func TestAgentInAnotherNamespace(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		readme := s.WriteFile("README.md", "# Here\n")
 		there := filepath.Join(t.TempDir(), "there")
-		if err := os.Mkdir(there, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(there, 0o700))
 		script := `mount --bind "$1" "$2" && mount -t tmpfs none "$1" && cd "$2" && exec "$3" demo-agent --protocol 2`
 		s.Lua(nil, `local dir, there, script, host = ...
 			local c = vim.g.acp
@@ -67,9 +65,7 @@ func TestAgentInAnotherNamespace(t *testing.T) {
 		s.AwaitLua(`vim.iter(require('acp').permissions()):any(function(p) return (p.command or '') ~= '' end)`)
 		s.Command("Acp allow")
 		s.AwaitTurnEnd("end_turn")
-		if text := s.ReadFile(readme); !strings.Contains(text, "The demo agent of acp-nvim was here.") {
-			t.Errorf("the file has %q", text)
-		}
+		check.Contains(t, s.ReadFile(readme), "The demo agent of acp-nvim was here.", "the file has %q")
 		s.AwaitLua(`require('acp').changes()[1].path == ...`, readme)
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('README.md'), 0, -1, false), '\n'):find('was here', 1, true) ~= nil`)
 		if chat := s.Chat(); strings.Contains(chat, there) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -58,9 +59,8 @@ func TestBadEndOfTheHost(t *testing.T) {
 			if s.LuaBool(`require('acp.permission.float').win()`) {
 				t.Errorf("%s: the float stays", pick)
 			}
-			if err := s.Refused(`require('acp').prompt('x')`); !strings.Contains(err, ":Acp restart") {
-				t.Errorf("%s: a prompt is refused with %q", pick, err)
-			}
+			check.Contains(t, s.Refused(`require('acp').prompt('x')`), ":Acp restart",
+				"%s: a prompt is refused with %q", pick)
 		}
 		p := s.RestartAndBegin()
 		turn := s.Prompt(p, "once more")

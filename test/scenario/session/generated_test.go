@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
@@ -139,9 +140,7 @@ func hearGenerated(t *testing.T, s *scene.Scene, version int) {
 	s.AwaitChat("I am well.")
 	s.AwaitState("idle")
 	for id, n := range answers() {
-		if n != 1 {
-			t.Errorf("%s was answered %d times", asked[id], n)
-		}
+		check.Equal(t, n, 1, "%s was answered %d times", asked[id])
 	}
 	for line := range strings.Lines(s.Chat()) {
 		if strings.Contains(line, `{"`) || strings.Contains(line, "sessionUpdate") {

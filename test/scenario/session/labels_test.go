@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -27,15 +28,11 @@ func TestRename(t *testing.T) {
 		p.Update("session_info_update", obj{"title": "Of the agent"})
 		p.Update("agent_message_chunk", obj{"content": obj{"type": "text", "text": "Told."}})
 		s.AwaitChat("Told.")
-		if got := s.Session()["title"]; got != "A title of mine" {
-			t.Errorf("it is called %v", got)
-		}
+		check.Equal(t, s.Session()["title"], "A title of mine", "it is called %v")
 		s.Lua(nil, `vim.ui.input = function(opts, done) _G.now = opts.default; done('A better one') end`)
 		s.Command("Acp rename")
 		s.AwaitScreen("A better one")
-		if now := s.LuaString(`_G.now`); now != "A title of mine" {
-			t.Errorf("offered is %q", now)
-		}
+		check.Equal(t, s.LuaString(`_G.now`), "A title of mine", "offered is %q")
 		p.Silent() // the agent keeps no titles
 		s.Refused(`require('acp').rename({ title = ' ' })`)
 		s.Quit()
@@ -51,9 +48,7 @@ func TestRename(t *testing.T) {
 		p.Reply(p.Expect("session/list"), obj{"sessions": []any{obj{"sessionId": scene.SessionID(1), "cwd": s.Dir, "title": "Of the agent"}}})
 		p.Reply(p.Expect("session/resume"), obj{})
 		s.AwaitEvent("AcpSessionReady")
-		if got := s.Session()["title"]; got != "A better one" {
-			t.Errorf("it is called %v", got)
-		}
+		check.Equal(t, s.Session()["title"], "A better one", "it is called %v")
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -31,9 +32,7 @@ func TestLoginIsOfferedInTheChatOnly(t *testing.T) {
 		p.Authenticate("browser")
 		p.NewSession(1)
 		p.PlayTurn("kept words")
-		if n := s.LuaInt(`#_G.offered`); n != 1 {
-			t.Errorf("offered %d times", n)
-		}
+		check.Equal(t, s.LuaInt(`#_G.offered`), 1, "offered %d times")
 	})
 }
 
@@ -84,12 +83,8 @@ func TestLoginWaitsForKeysToRest(t *testing.T) {
 		if rested := s.LuaInt(`math.floor(_G.asked.rested)`); rested < 500 {
 			t.Errorf("asked %d ms after a key", rested)
 		}
-		if prompt := s.LuaString(`_G.asked.prompt`); prompt != "Log in to Puppet" {
-			t.Errorf("the choice is called %q", prompt)
-		}
-		if screen := s.LuaString(`_G.asked.screen`); !strings.Contains(screen, "needs you to log in") {
-			t.Errorf("the screen was %q", screen)
-		}
+		check.Equal(t, s.LuaString(`_G.asked.prompt`), "Log in to Puppet", "the choice is called %q")
+		check.Contains(t, s.LuaString(`_G.asked.screen`), "needs you to log in", "the screen was %q")
 	})
 }
 
@@ -254,9 +249,7 @@ func TestLoginByVariables(t *testing.T) {
 		p.PlayTurn("kept words")
 		p.Exit(1, "the key "+secret+" is bad\n")
 		s.AwaitChat("the key *** is bad")
-		if got := s.ReadFile(keys); got != "key= org=\nkey="+secret+" org=\n" {
-			t.Errorf("the environments were %q", got)
-		}
+		check.Equal(t, s.ReadFile(keys), "key= org=\nkey="+secret+" org=\n", "the environments were %q")
 
 		shada := filepath.Join(s.Dir, "shada")
 		s.Lua(nil, `require('acp').traffic({}, function(entries) _G.traffic = vim.json.encode(entries) end)
@@ -293,9 +286,7 @@ func TestLoginWithoutTheSecret(t *testing.T) {
 			s.Keys(key)
 			s.AwaitLua(`vim.fn.mode() == 'n'`)
 		}
-		if state := s.Session()["state"]; state != "auth_required" {
-			t.Errorf("the session is %v", state)
-		}
+		check.Equal(t, s.Session()["state"], "auth_required", "the session is %v")
 		p.Silent()
 	})
 }
@@ -373,16 +364,12 @@ func TestLoginKeepsThePromptUntilRestart(t *testing.T) {
 		// Logged out in the middle of a session.
 		p.Refuse(turn, -32000, "Authentication required", nil)
 		s.AwaitState("auth_required")
-		if n := s.CountEvents("AcpTurnEnd"); n != 0 {
-			t.Errorf("%d turns ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 0, "%d turns ended")
 		s.Command("Acp restart")
 		p = s.Agent()
 		p.Begin()
 		p.PlayTurn("waiting words")
-		if n := s.CountEvents("AcpTurnStart"); n != 1 {
-			t.Errorf("%d turns began", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnStart"), 1, "%d turns began")
 		if n := strings.Count(s.Chat(), "waiting words"); n != 1 {
 			t.Errorf("the prompt is shown %d times in\n%s", n, s.Chat())
 		}

@@ -2,10 +2,10 @@ package session
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -87,9 +87,7 @@ func TestConfigOptions(t *testing.T) {
 				obj{"value": "high", "name": "High", "description": "Takes its time", "group": "Long"}}},
 			obj{"id": "web", "name": "Web", "description": "", "category": "", "type": "boolean", "value": false, "choices": []any{}},
 		}
-		if got := s.Value(`require('acp').options()`); !reflect.DeepEqual(got, want) {
-			t.Errorf("the options are %v", got)
-		}
+		check.Deep(t, s.Value(`require('acp').options()`), want, "the options are %v")
 		s.GoldenScreen("bar")
 
 		// set is what the agent is asked, and it answers with all options.
@@ -111,9 +109,7 @@ func TestConfigOptions(t *testing.T) {
 		s.Command("Acp mode")
 		set("mode", "ask", all("ask", "big", false))
 		s.AwaitBar("Ask", true)
-		if got := fmt.Sprint(s.Offered(1)); got != "[  Ask ● Code]" {
-			t.Errorf("offered were %s", got)
-		}
+		check.Equal(t, fmt.Sprint(s.Offered(1)), "[  Ask ● Code]", "offered were %s")
 		// All of them, and then the values of one.
 		s.Lua(nil, `_G.offered = {}
 			vim.ui.select = function(items, opts, choose)
@@ -146,9 +142,8 @@ func TestConfigOptions(t *testing.T) {
 				end
 			end)
 		end`)
-		if got := s.LuaString(`table.concat(_G.asked, ' ')`); got != "Mode Model Options Mode Model Options" {
-			t.Errorf("the keys asked for %s", got)
-		}
+		check.Equal(t, s.LuaString(`table.concat(_G.asked, ' ')`), "Mode Model Options Mode Model Options",
+			"the keys asked for %s")
 
 		// The agent changes them too.
 		p.Update("config_option_update", obj{"configOptions": all("code", "small", true)})
@@ -164,9 +159,7 @@ func TestConfigOptions(t *testing.T) {
 		p.Silent()
 		var offered []string
 		s.Lua(&offered, `vim.fn.getcompletion('Acp model ', 'cmdline')`)
-		if !reflect.DeepEqual(offered, []string{"small", "big"}) {
-			t.Errorf(":Acp model offers %q", offered)
-		}
+		check.Deep(t, offered, []string{"small", "big"}, ":Acp model offers %q")
 	}, scene.Wide)
 }
 
@@ -189,9 +182,7 @@ func TestModesAndModels(t *testing.T) {
 		s.AwaitBar("Ask", true) // until it is answered
 		p.Reply(m, obj{})
 		s.AwaitBar("Code · Sonnet", true)
-		if got := fmt.Sprint(s.Offered(1)); got != "[● Ask · Asks before   Code]" {
-			t.Errorf("offered were %s", got)
-		}
+		check.Equal(t, fmt.Sprint(s.Offered(1)), "[● Ask · Asks before   Code]", "offered were %s")
 		s.Command("Acp model big")
 		m = p.Expect("session/set_model")
 		if m.Text("modelId") != "big" {
@@ -222,13 +213,9 @@ func TestAgentWithoutOptions(t *testing.T) {
 			n := s.LuaInt(`#_G.notifications`)
 			s.Command("Acp " + name)
 			s.AwaitLua(`#_G.notifications > ...`, n)
-			if got := s.LuaString(`_G.notifications[#_G.notifications]`); !strings.Contains(got, "offers no") {
-				t.Errorf(":Acp %s says %q", name, got)
-			}
+			check.Contains(t, s.LuaString(`_G.notifications[#_G.notifications]`), "offers no", ":Acp %s says %q", name)
 		}
-		if n := s.LuaInt(`#require('acp').options()`); n != 0 {
-			t.Errorf("there are %d options", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').options()`), 0, "there are %d options")
 		s.Refused(`require('acp').options(7)`)
 		s.Refused(`require('acp').set_option(7, 'mode', 'x')`)
 	})

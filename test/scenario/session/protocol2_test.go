@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -61,9 +62,7 @@ func asked(p *scene.Puppet, words string) {
 func TestTurnInProtocol2(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := beginV2(s)
-		if got := s.LuaInt(`require('acp').sessions()[1].protocol`); got != 2 {
-			t.Errorf("the session speaks version %d", got)
-		}
+		check.Equal(t, s.LuaInt(`require('acp').sessions()[1].protocol`), 2, "the session speaks version %d")
 		p.Notify("_auth/status_update", obj{"authStatus": obj{"label": "API key", "detail": "KEY"}})
 		s.AwaitLua(`require('acp').sessions()[1].account == 'API key (KEY)'`)
 		s.OK(`require('acp').prompt('fix it')`)
@@ -82,9 +81,7 @@ func TestTurnInProtocol2(t *testing.T) {
 		s.AwaitTurnEnd("end_turn")
 		state(p, "idle", obj{"stopReason": "end_turn"})
 		s.OnceInChat("fix it", "All is well.", "hello.txt", "and then this")
-		if n := s.CountEvents("AcpTurnEnd"); n != 2 {
-			t.Errorf("%d turns have ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 2, "%d turns have ended")
 		s.GoldenScreen("turns")
 	})
 }
@@ -185,9 +182,7 @@ func TestBackgroundCommandInProtocol2(t *testing.T) {
 		if strings.Contains(keys(s), "g<C-C>") {
 			t.Errorf("a key is told that does nothing: %s", keys(s))
 		}
-		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
-			t.Errorf("%d turns have ended", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 1, "%d turns have ended")
 	})
 }
 
@@ -240,9 +235,7 @@ func TestSteeringInProtocol2(t *testing.T) {
 		state(p, "idle", obj{"stopReason": "end_turn"})
 		s.AwaitTurnEnd("end_turn")
 		s.OnceInChat("first", "into it", "I see.", "and more", "third")
-		if n := s.CountEvents("AcpTurnStart"); n != 3 {
-			t.Errorf("%d turns have begun", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnStart"), 3, "%d turns have begun")
 	})
 }
 
@@ -304,9 +297,7 @@ func TestProtocol2IsNotKnown(t *testing.T) {
 		p.Refuse(p.Expect("initialize"), -32602, "invalid params", nil)
 		p.Begin()
 		s.AwaitEvent("AcpSessionReady")
-		if got := s.LuaInt(`require('acp').sessions()[1].protocol`); got != 1 {
-			t.Errorf("the session speaks version %d", got)
-		}
+		check.Equal(t, s.LuaInt(`require('acp').sessions()[1].protocol`), 1, "the session speaks version %d")
 		s.Prompt(p, "hello")
 	})
 }

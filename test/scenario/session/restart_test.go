@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -93,9 +94,7 @@ func TestRestartBeginsAnewWhereItMust(t *testing.T) {
 		s.AwaitChat("No previous sessions found")
 		s.AwaitChat("the agent does not remember")
 		s.AwaitState("idle")
-		if id := s.Session()["agent_session_id"]; id != scene.SessionID(2) {
-			t.Errorf("it is %v", id)
-		}
+		check.Equal[any](t, s.Session()["agent_session_id"], scene.SessionID(2), "it is %v")
 	})
 }
 

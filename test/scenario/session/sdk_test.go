@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -14,9 +15,7 @@ import (
 func sdkAgent(s *scene.Scene, env string) {
 	s.T.Helper()
 	script, err := filepath.Abs(filepath.Join("testdata", "sdk2.mjs"))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	if _, err := os.Stat(filepath.Join("..", "..", "..", "node_modules", "@agentclientprotocol", "sdk")); err != nil {
 		need.Missing(s.T, "this test needs the protocol's SDK: npm ci")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -22,9 +23,7 @@ func TestSessionsTellsWhichWorkAndWhichWait(t *testing.T) {
 		s.Command("Acp sessions")
 		offered := s.Offered(1)
 		want := []any{"1 Puppet · works · " + s.LuaString(`vim.fn.fnamemodify(vim.fn.getcwd(), ':~')`), "2 Puppet · waits for a login · /"}
-		if !reflect.DeepEqual(offered, want) {
-			t.Errorf("offered are %q, not %q", offered, want)
-		}
+		check.Deep(t, offered, want, "offered are %q")
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -37,12 +39,8 @@ func TestAcpStartsTheDefaultAgentOnlyOnce(t *testing.T) {
 func TestNewCompletionOffersInstalledAgentsFirst(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		bin := filepath.Join(s.Home, "bin")
-		if err := os.Mkdir(bin, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(bin, "goose"), []byte("#!/bin/sh\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(bin, 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(bin, "goose"), []byte("#!/bin/sh\n"), 0o777))
 		s.Lua(nil, `vim.env.PATH = ...`, bin)
 		var names []string
 		s.Lua(&names, `vim.fn.getcompletion('Acp new ', 'cmdline')`)
@@ -68,16 +66,12 @@ func TestNewReturnsAtOnceAndOpensNoWindow(t *testing.T) {
 			t.Errorf("the session is %v", got)
 		}
 		for key, filetype := range map[string]string{"chat_buf": "acp-chat", "prompt_buf": "acp-prompt"} {
-			if ft := s.LuaString(`vim.bo[...].filetype`, got[key]); ft != filetype {
-				t.Errorf("%s has the filetype %q", key, ft)
-			}
+			check.Equal(t, s.LuaString(`vim.bo[...].filetype`, got[key]), filetype, "%s has the filetype %q", key)
 			if name := s.LuaString(`vim.api.nvim_buf_get_name(...)`, got[key]); !strings.HasPrefix(name, "acp://") {
 				t.Errorf("%s has the name %q", key, name)
 			}
 		}
-		if n := s.LuaInt(`#vim.api.nvim_list_wins()`); n != 1 {
-			t.Errorf("there are %d windows", n)
-		}
+		check.Equal(t, s.LuaInt(`#vim.api.nvim_list_wins()`), 1, "there are %d windows")
 
 		// In an open chat the next one is shown, without focus.
 		p := s.ReadyAgent()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -44,24 +45,18 @@ func TestStoredSessionIsChosenAndLoaded(t *testing.T) {
 		if got := s.Session(); got["state"] != "idle" || got["title"] != "The second" || got["agent_session_id"] != "b" || got["tool_calls"] != 1 {
 			t.Errorf("the session is %v", got)
 		}
-		if n := s.CountEvents("AcpTurnStart"); n != 0 {
-			t.Errorf("%d turns began", n)
-		}
+		check.Equal(t, s.CountEvents("AcpTurnStart"), 0, "%d turns began")
 		s.GoldenScreen("loaded")
 		p.EndTurn(s.Prompt(p, "and now"))
 
 		// The same one again is the one that is open.
-		if id := s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`); id != 1 {
-			t.Errorf("opened a session %d", id)
-		}
+		check.Equal(t, s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`), 1, "opened a session %d")
 		p.Silent()
 
 		// Its agent is started again where it has ended.
 		p.Exit(1, "gone")
 		s.AwaitState("dead")
-		if id := s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`); id != 1 {
-			t.Errorf("opened a session %d", id)
-		}
+		check.Equal(t, s.LuaInt(`require('acp').resume({ agent_session_id = 'b' })`), 1, "opened a session %d")
 		p = s.Agent()
 		p.Initialize(scene.KeepsSessions(true, "list", "resume"))
 		p.Reply(p.Expect("session/resume"), obj{})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -19,15 +20,10 @@ func TestTurnEndComesAfterTheTranscriptShowsAll(t *testing.T) {
 		// Too much for one batch.
 		p.Say(strings.Repeat("This is a line like **many** others.\n", 40_000) + "The very last")
 		p.EndTurn(turn)
-		if got := s.LuaString(`_G.at_end`); got != "The very last/This is a line like **many** others." {
-			t.Errorf("at the end of the turn the chat ended with %q", got)
-		}
-		if got := s.LuaString(`_G.state_at_end`); got != "idle" {
-			t.Errorf("at the end of the turn the state was %q", got)
-		}
-		if n := s.CountEvents("AcpTurnEnd"); n != 1 {
-			t.Errorf("the turn ended %d times", n)
-		}
+		check.Equal(t, s.LuaString(`_G.at_end`), "The very last/This is a line like **many** others.",
+			"at the end of the turn the chat ended with %q")
+		check.Equal(t, s.LuaString(`_G.state_at_end`), "idle", "at the end of the turn the state was %q")
+		check.Equal(t, s.CountEvents("AcpTurnEnd"), 1, "the turn ended %d times")
 	})
 }
 
@@ -67,9 +63,7 @@ func TestErrorAnswersAreSentences(t *testing.T) {
 		s.Command("Acp new")
 		p.Refuse(p.Expect("session/new"), -32602, "bad folder", nil)
 		s.AwaitChat("Puppet refused session/new: bad folder.")
-		if state := s.LuaString(`require('acp').sessions()[2].state`); state != "dead" {
-			t.Errorf("the refused session is %s", state)
-		}
+		check.Equal(t, s.LuaString(`require('acp').sessions()[2].state`), "dead", "the refused session is %s")
 		s.Refused(`require('acp').prompt('hello', { session = 2 })`)
 	})
 }

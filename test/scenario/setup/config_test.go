@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -45,9 +46,7 @@ func TestBadConfiguration(t *testing.T) {
 		s.Command("Acp toggle | Acp toggle") // says it no second time
 		messages := s.Messages()
 		for _, w := range want {
-			if n := strings.Count(messages, w); n != 1 {
-				t.Errorf("%q is told %d times", w, n)
-			}
+			check.Equal(t, strings.Count(messages, w), 1, "%q is told %d times", w)
 		}
 		if n := strings.Count(messages, "acp: mistakes in the configuration"); n != 1 {
 			t.Errorf("%d messages: %s", n, messages)
@@ -64,9 +63,7 @@ func TestBadConfiguration(t *testing.T) {
 		}
 		for _, name := range []string{"silent", "textual", "hollow", "number", "none at all"} {
 			err := s.Refused(`require('acp').new({ agent = ... })`, name)
-			if !strings.Contains(err, `"`+name+`"`) {
-				t.Errorf("the agent %s is refused with %q", name, err)
-			}
+			check.Contains(t, err, `"`+name+`"`, "the agent %s is refused with %q", name)
 		}
 	}, scene.Wide)
 }
@@ -102,9 +99,7 @@ func TestBadConfigurationThatIsNoTable(t *testing.T) {
 		s.Command("messages clear")
 		s.Lua(nil, `require('acp').setup(function() return _G.good end)`)
 		s.Begin()
-		if messages := s.Messages(); messages != "" {
-			t.Errorf("messages: %s", messages)
-		}
+		check.Equal(t, s.Messages(), "", "messages: %s")
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -42,12 +43,8 @@ func TestDeactivateEndsAllInOrder(t *testing.T) {
 			if #vim.api.nvim_list_wins() > 1 then table.insert(left, #vim.api.nvim_list_wins() .. ' windows') end
 			return table.concat(left, ' ')
 		end)()`)
-		if left != "" {
-			t.Errorf("left are %s", left)
-		}
-		if got := s.Marks(buf); got != "" {
-			t.Errorf("the marks are %q", got)
-		}
+		check.Equal(t, left, "", "left are %s")
+		check.Equal(t, s.Marks(buf), "", "the marks are %q")
 		if said := s.Notifications(); strings.Contains(said, "ended") || strings.Contains(s.Messages(), "deprecated") || !strings.Contains(said, "not sent is in buffer") {
 			t.Errorf("the messages are %q", said)
 		}

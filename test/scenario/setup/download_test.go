@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -37,9 +39,7 @@ func release(t *testing.T) (folder, lua string) {
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(text)
 }
 
@@ -51,9 +51,7 @@ func TestHostIsDownloaded(t *testing.T) {
 	tools := t.TempDir()
 	for _, tool := range []string{"curl", "sha256sum", "shasum", "sh"} {
 		if at, err := exec.LookPath(tool); err == nil {
-			if err := os.Symlink(at, filepath.Join(tools, tool)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(at, filepath.Join(tools, tool)))
 		}
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -113,9 +111,7 @@ func TestHostIsDownloaded(t *testing.T) {
 		s.AwaitNotification("the host is installed")
 		s.Command("Acp new demo")
 		s.AwaitEvent("AcpSessionReady")
-		if argv := s.LuaString(`require('acp.rpc.host').find()[1]`); argv != binary {
-			t.Errorf("the host is %s", argv)
-		}
+		check.Equal(t, s.LuaString(`require('acp.rpc.host').find()[1]`), binary, "the host is %s")
 	})
 }
 

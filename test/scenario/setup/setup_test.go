@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -67,9 +69,7 @@ func TestCheckhealth(t *testing.T) {
 			"Agents", "puppet: " + scene.Self, "claude: no claude-agent-acp on the PATH. Install it with: npm install",
 			"gemini: no gemini on the PATH", "qwen", "kimi", "copilot", "goose", "codex", "opencode",
 		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(t, text, want, "%q is not in\n%s", want)
 		}
 		if left := s.Leftovers(); len(left) > 0 {
 			t.Errorf("started is %v", left)
@@ -89,9 +89,7 @@ func TestCheckhealth(t *testing.T) {
 			"it is running", "with the changes of 1 session; at most", " KB, ",
 			"in ~/proj, are not complete: files without their contents: 1 too large (over 1 MB) (" + large + ")",
 		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(t, text, want, "%q is not in\n%s", want)
 		}
 	})
 }
@@ -103,9 +101,7 @@ func TestMissingAgentGivesItsInstallHint(t *testing.T) {
 		s.AwaitChat("Claude is not installed: there is no claude-agent-acp on the PATH. Install it with: npm install -g")
 		s.AwaitState("dead")
 		s.GoldenScreen("missing")
-		if err := s.Refused(`require('acp').prompt('hello')`); !strings.Contains(err, "npm install") {
-			t.Errorf("the error is %q", err)
-		}
+		check.Contains(t, s.Refused(`require('acp').prompt('hello')`), "npm install", "the error is %q")
 		// Once it is there, :Acp restart finds it.
 		s.Lua(nil, `vim.env.PATH = nil`)
 	})
@@ -129,9 +125,7 @@ func bare(t *testing.T) nvimtest.Option {
 	t.Helper()
 	dir := t.TempDir()
 	for _, part := range []string{"lua", "plugin"} {
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("..", "..", "..", part))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("..", "..", "..", part))))
 	}
 	return nvimtest.RuntimePath(dir)
 }
@@ -155,9 +149,7 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 		s.Lua(nil, `require('acp.rpc.host').building = false`)
 		s.Command("Acp health")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
-		if text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, ":Acp build") {
-			t.Errorf("the fix is not in\n%s", text)
-		}
+		check.Contains(t, s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`)), ":Acp build", "the fix is not in\n%s")
 	}, bare(t))
 }
 
@@ -174,9 +166,8 @@ func TestHostOfAnotherRevision(t *testing.T) {
 		s.AwaitState("dead")
 		s.Command("checkhealth acp")
 		s.AwaitLua(`vim.bo.filetype == 'checkhealth'`)
-		if text := s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`)); !strings.Contains(text, "revision 0badf00d") {
-			t.Errorf("the revision is not in\n%s", text)
-		}
+		check.Contains(t, s.BufferText(s.LuaInt(`vim.api.nvim_get_current_buf()`)), "revision 0badf00d",
+			"the revision is not in\n%s")
 		s.Command("enew")
 		s.Lua(nil, `require('acp.rpc.host').api = ...`, api)
 		s.Command("Acp restart")
@@ -191,15 +182,13 @@ func TestGroupsOutliveAColorScheme(t *testing.T) {
 		turn := s.Prompt(p, "hello")
 		p.Say("**bold**\n")
 		p.EndTurn(turn)
-		if got := s.LuaString(`('#%06x'):format(vim.api.nvim_get_hl(0, { name = 'AcpUser' }).fg)`); got != "#123456" {
-			t.Errorf("the user's own colour became %s", got)
-		}
+		check.Equal(t, s.LuaString(`('#%06x'):format(vim.api.nvim_get_hl(0, { name = 'AcpUser' }).fg)`), "#123456",
+			"the user's own colour became %s")
 		for _, scheme := range []string{"habamax", "default"} {
 			s.Command("colorscheme " + scheme)
 			for group, link := range map[string]string{"AcpError": "DiagnosticError", "AcpBold": "@markup.strong"} {
-				if got := s.LuaString(`vim.api.nvim_get_hl(0, { name = ... }).link or ''`, group); got != link {
-					t.Errorf("with %s, %s links to %q", scheme, group, got)
-				}
+				check.Equal(t, s.LuaString(`vim.api.nvim_get_hl(0, { name = ... }).link or ''`, group), link,
+					"with %s, %s links to %q", scheme, group)
 			}
 			if !s.LuaBool(`vim.api.nvim_get_hl(0, { name = 'AcpAnsi1' }).fg`) {
 				t.Errorf("with %s, terminals have no red", scheme)

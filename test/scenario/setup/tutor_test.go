@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -40,18 +42,14 @@ func TestTutor(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'acp-review'`)
 		s.OK(`require('acp').undo_turn({})`)
 		s.Await("the turn to be undone", func() bool { return s.ReadFile(readme) == before })
-		if text := s.ReadFile(filepath.Join(s.Dir, "mine.txt")); text != "mine\n" {
-			t.Errorf("the user's file has %q", text)
-		}
+		check.Equal(t, s.ReadFile(filepath.Join(s.Dir, "mine.txt")), "mine\n", "the user's file has %q")
 	}, nvimtest.Size(80, 24))
 }
 
 func helpFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", "..", "doc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dir
 }
 
@@ -78,9 +76,7 @@ func untagged(t *testing.T) string {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "acp-tutor.txt"), text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dir
 }
 
@@ -91,9 +87,7 @@ func TestFirstChatSaysWhatCanBeDone(t *testing.T) {
 		for _, line := range []string{"Send with <CR>, in Insert mode <C-s>", "ga allows what it asks, gr refuses", "g? lists the keys · :Acp tutor"} {
 			s.AwaitScreen(line)
 		}
-		if text := strings.TrimSpace(s.Chat()); text != "" {
-			t.Errorf("the chat has %q", text)
-		}
+		check.Equal(t, strings.TrimSpace(s.Chat()), "", "the chat has %q")
 		p.EndTurn(s.Prompt(p, "hello"))
 		s.AwaitLua(`not vim.inspect(vim.api.nvim_buf_get_extmarks(require('acp').sessions()[1].chat_buf, -1, 0, -1, { details = true })):find('tutor', 1, true)`)
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -51,9 +52,7 @@ type action struct {
 func readRecording(t *testing.T, path string) (did []action, files map[string]string) {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	files = map[string]string{}
 	prompts := map[string]bool{}        // our requests that are open, by id
@@ -141,16 +140,12 @@ func TestReplay(t *testing.T) {
 func replay(s *scene.Scene, path string, did []action, files map[string]string) {
 	s.T.Helper()
 	// Commands are run for real: those of the demo agent are the sample's.
-	if err := os.CopyFS(s.Dir, os.DirFS("../../sample")); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.CopyFS(s.Dir, os.DirFS("../../sample")))
 	for name, text := range files {
 		s.WriteFile(name, text)
 	}
 	absolute, err := filepath.Abs(path)
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	s.Lua(nil, `local host, file = ...
 		local c = vim.g.acp
 		c.agents.replay = { title = 'Replay', command = { host, 'replay', file }, protocol = 2 }

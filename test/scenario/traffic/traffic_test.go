@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -43,9 +45,7 @@ func TestDemoTour(t *testing.T) {
 		s.Command("Acp permit 1")
 		s.AwaitEvent("AcpTurnEnd")
 		s.GoldenScreen("done")
-		if got := s.ReadFile(filepath.Join(s.Dir, "README.md")); !strings.Contains(got, "was here") {
-			t.Errorf("the file is %q", got)
-		}
+		check.Contains(t, s.ReadFile(filepath.Join(s.Dir, "README.md")), "was here", "the file is %q")
 	}, scene.Wide)
 }
 
@@ -141,9 +141,7 @@ func untimed(chat string) string {
 func validateTraffic(s *scene.Scene, name string) {
 	s.T.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Dir, name))
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	asked := map[string]string{}
 	var said []scene.Message
 	for line := range strings.Lines(string(text)) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -46,9 +47,7 @@ func TestColoursAreReadOnALightBackground(t *testing.T) {
 			end
 			return table.concat(list, ' ')
 		end)`
-		if got := s.LuaString(low + `(3)`); got != "" {
-			t.Errorf("hardly to be read are %s", got)
-		}
+		check.Equal(t, s.LuaString(low+`(3)`), "", "hardly to be read are %s")
 		s.Lua(nil, `
 			vim.cmd('hi clear | hi Normal guifg=#3760bf guibg=#e1e2e7 | hi Added guifg=#4b6e5c | hi Removed guifg=#590818')
 			vim.api.nvim_exec_autocmds('ColorScheme', {})`)

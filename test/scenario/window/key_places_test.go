@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -14,9 +15,7 @@ import (
 func keysInHelp(t *testing.T) map[string][]string {
 	t.Helper()
 	help, err := os.ReadFile("../../../doc/acp.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	listed := map[string][]string{}
 	for _, part := range strings.Split(string(help), "\n\n") {
 		place, lines, ok := strings.Cut(part, " ~\n")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -26,9 +27,7 @@ func TestLayouts(t *testing.T) {
 			s.GoldenScreen(layout)
 			s.Command("Acp toggle")
 			s.AwaitLua(`#vim.api.nvim_list_wins() == 1 and vim.fn.expand('%:t') == 'code.txt'`)
-			if n := s.LuaInt(`#vim.api.nvim_list_tabpages()`); n != 1 {
-				t.Errorf("%s: %d tabs are left", layout, n)
-			}
+			check.Equal(t, s.LuaInt(`#vim.api.nvim_list_tabpages()`), 1, "%s: %d tabs are left", layout)
 		}
 	})
 }
@@ -65,9 +64,8 @@ func TestLayoutSizes(t *testing.T) {
 		} {
 			s.Lua(nil, `local c = vim.g.acp; c.layout = `+c.layout+`; require('acp').setup(c)`)
 			s.Command("Acp")
-			if got := s.LuaString(`tostring(vim.api.nvim_win_get_width(` + scene.ChatWin + `))`); got != c.want {
-				t.Errorf("%s is %s wide", c.layout, got)
-			}
+			check.Equal(t, s.LuaString(`tostring(vim.api.nvim_win_get_width(`+scene.ChatWin+`))`), c.want,
+				"%s is %s wide", c.layout)
 			s.Command("Acp toggle")
 		}
 		s.ReadyAgent()
@@ -121,9 +119,7 @@ func TestWipedBuffersComeBack(t *testing.T) {
 		s.Command("Acp")
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
 		s.AwaitChat("line 40")
-		if after := s.Chat(); after != before+"\n"+strings.TrimSuffix(scene.Lines(31, 10), "\n") {
-			t.Errorf("the chat is\n%s", after)
-		}
+		check.Equal(t, s.Chat(), before+"\n"+strings.TrimSuffix(scene.Lines(31, 10), "\n"), "the chat is\n%s")
 		again := s.Session()
 		if again["chat_buf"] == got["chat_buf"] || again["prompt_buf"] == got["prompt_buf"] {
 			t.Errorf("the buffers are %v and %v", again["chat_buf"], again["prompt_buf"])
@@ -284,9 +280,7 @@ func TestTheChatTakesItsWidthFromAllWindows(t *testing.T) {
 		s.Command("Acp toggle")
 		s.Command("set noequalalways | 1wincmd w | vertical resize 60")
 		s.Command("Acp")
-		if got := s.LuaString(widths); got != "60 25 63" {
-			t.Errorf("without 'equalalways' the widths are %s", got)
-		}
+		check.Equal(t, s.LuaString(widths), "60 25 63", "without 'equalalways' the widths are %s")
 	}, nvimtest.Size(150, 40))
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -68,9 +70,7 @@ func TestBadMomentForNeovim(t *testing.T) {
 			s.Keys(m.enter)
 			awaitMode(s, m.mode)
 			mode, err := s.Mode()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			if m.ready != "" {
 				s.AwaitLua(m.ready)
 			}
@@ -90,9 +90,8 @@ func TestBadMomentForNeovim(t *testing.T) {
 			}
 			s.Keys(m.leave)
 			s.Await(m.name+": the effect of what was typed: "+m.check, func() bool { return s.LuaBool(m.check) })
-			if got := s.LuaInt(`vim.api.nvim_get_current_win()`); got != win {
-				t.Errorf("%s: the focus went from window %d to %d", m.name, win, got)
-			}
+			check.Equal(t, s.LuaInt(`vim.api.nvim_get_current_win()`), win,
+				"%s: the focus went from window %d to %d", m.name, win)
 			if m.mode == "t" {
 				s.Keys(`<C-\><C-n>`)
 				awaitMode(s, "nt")
@@ -113,9 +112,7 @@ func TestBadMomentForNeovim(t *testing.T) {
 			s.AwaitScreen("Title of " + m.name)
 			s.AwaitEvent("AcpPermissionRequest")
 			s.OK(`require('acp').respond(require('acp').permissions()[1].id, 'yes')`)
-			if got := p.Answer(id).Text("outcome", "optionId"); got != "yes" {
-				t.Errorf("%s: the answer was %q", m.name, got)
-			}
+			check.Equal(t, p.Answer(id).Text("outcome", "optionId"), "yes", "%s: the answer was %q", m.name)
 			s.AwaitLua(`not require('acp.permission.float').win()`)
 
 			id = p.Permission(obj{"toolCallId": fmt.Sprint("d", n), "title": "Again"}, scene.YesNo...)
@@ -132,9 +129,7 @@ func TestBadMomentForNeovim(t *testing.T) {
 		}
 		for _, m := range moments {
 			for _, text := range []string{"Begun in ", "Ended in "} {
-				if c := strings.Count(s.Chat(), text+m.name+"."); c != 1 {
-					t.Errorf("%q is shown %d times", text+m.name, c)
-				}
+				check.Equal(t, strings.Count(s.Chat(), text+m.name+"."), 1, "%q is shown %d times", text+m.name)
 			}
 		}
 		if messages := s.Messages(); strings.Contains(messages, "acp:") {
