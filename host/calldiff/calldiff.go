@@ -51,7 +51,8 @@ type Change struct {
 
 	call    *session.ToolCall
 	told    session.Diff
-	dropped bool // the call does not show it any more
+	instead []*diff.File // what the call showed of the file instead, while this is not looked for
+	dropped bool         // the call does not show it any more
 }
 
 // waiter waits until all changes of a call were looked for.
@@ -164,6 +165,11 @@ func (d *Diffs) tell(call *session.ToolCall, told []session.Diff) {
 	}
 	for _, c := range before {
 		c.dropped = true
+		for _, n := range now {
+			if !n.Settled && n.told.Path == c.told.Path {
+				n.instead = append(n.instead, c.File)
+			}
+		}
 	}
 	if len(before) > 0 {
 		d.release()

@@ -290,6 +290,25 @@ func TestChangesBuildOnEachOther(t *testing.T) {
 	}
 }
 
+// Claude tells a change that is made with two spaces for a tab: what was found before stays.
+func TestChangeInOtherWhiteSpace(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	path := must.Write(t, dir, "a", "func f() {\n\tone()\n}\n")
+	s.tells("c", replacing(path, "\tone()\n", "\ttwo()\n"))
+	first := s.located("c")[0]
+	must.Write(t, dir, "a", "func f() {\n\ttwo()\n}\n")
+	for _, c := range []struct {
+		text string
+		same bool
+	}{{"two()", true}, {"three()", false}} {
+		s.tells("c", replacing(path, "func f() {\n  one()\n}\n", "func f() {\n  "+c.text+"\n}\n"))
+		if f := s.located("c")[0]; (f == first) != c.same || c.same == (f.Note != "") {
+			t.Errorf("with %s it is %+v", c.text, f)
+		}
+	}
+}
+
 // A session is not kept from its work by a large change.
 func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	s, dir, may := newScene(t)

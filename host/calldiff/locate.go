@@ -59,7 +59,8 @@ func (d *Diffs) found(changes []*Change, files []*diff.File) {
 		if c.dropped {
 			continue
 		}
-		c.File, c.Settled = files[i], true
+		c.File, c.Settled = better(files[i], c.instead), true
+		c.instead = nil
 		c.Looked++
 		d.keep(c)
 		d.config.Found(c.call)
@@ -70,6 +71,18 @@ func (d *Diffs) found(changes []*Change, files []*diff.File) {
 	if d.locate(); !d.working {
 		d.config.Idle()
 	}
+}
+
+// better is a change as it was found; or, if the file has not exactly its text, as it was found when the call told it
+// otherwise but for white space. Of a change that is made, Claude tells what it shows on its own screen, where tabs are
+// two spaces.
+func better(found *diff.File, instead []*diff.File) *diff.File {
+	for _, f := range instead {
+		if found.Note != "" && f.Located && f.Note == "" && f.Alike(found) {
+			return f
+		}
+	}
+	return found
 }
 
 // search looks for changes of one file in its text. It reads the disk and asks Neovim, so it is not for the session's

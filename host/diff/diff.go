@@ -185,6 +185,26 @@ func (f File) Line() int {
 	return h.NewStart + n
 }
 
+// Alike reports whether two changes remove and add the same lines, but for white
+// space around them.
+func (f *File) Alike(g *File) bool {
+	return slices.EqualFunc(f.changed(), g.changed(), func(a, b Line) bool {
+		return a.Kind == b.Kind && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text)
+	})
+}
+
+// changed are the lines that are removed and added.
+func (f *File) changed() (lines []Line) {
+	for _, h := range f.Hunks {
+		for _, l := range h.Lines {
+			if l.Kind != Equal {
+				lines = append(lines, l)
+			}
+		}
+	}
+	return lines
+}
+
 // Brief is the change without the whole texts, for what is kept long: Old and
 // New are the lines of the hunks, which still have their numbers. It shares no
 // memory with f.
