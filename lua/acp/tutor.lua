@@ -50,7 +50,7 @@ function M.open()
     return notify.error(err)
   end
   vim.cmd.tabnew()
-  vim.cmd.tcd(vim.fn.fnameescape(dir))
+  vim.cmd('silent tcd ' .. vim.fn.fnameescape(dir)) -- typed, it says where it is
   vim.cmd.edit('README.md')
   local id, failure = require('acp').new({ agent = 'demo', cwd = dir })
   if not id then
