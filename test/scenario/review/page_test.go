@@ -50,6 +50,18 @@ func onPage(s *scene.Scene, text string) {
 	}
 }
 
+func TestTabsIndentInTheReview(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path := s.WriteFile("a.go", strings.Repeat("//\n", 9)+"func f() {\n\treturn 1\n}\n")
+		p := s.Begin()
+		s.Prompt(p, "edit")
+		p.WriteFile(path, strings.Repeat("//\n", 9)+"func f() {\n\treturn 2\n}\n")
+		s.Command("Acp review")
+		s.AwaitScreen("  10   func f() {")
+		s.AwaitScreen("11 +          return 2")
+	})
+}
+
 const lexerBefore = "local M = {}\n\nfunction M.between(toks, first, last)\n  local out = {}\n  for i = first, last - 1 do\n    out[#out + 1] = toks[i]\n  end\n  return out\nend\n\n" +
 	"function M.count(toks)\n  local n = 0\n  for _ in pairs(toks) do\n    n = n + 1\n  end\n  return n\nend\n\nreturn M\n"
 
