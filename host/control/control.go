@@ -55,8 +55,8 @@ func Ask[T any](r *Requests, method string, send func(answer func(T, error) bool
 	one.slow = time.AfterFunc(Slow, func() {
 		r.base.Box.Put(func() {
 			if slices.Contains(r.open, one) {
-				r.base.Remark("warning", fmt.Sprintf("%s has not answered %s yet. :Acp cancel gives up on it, :Acp restart starts it again, :Acp traffic shows what was said.",
-					r.base.Title, method))
+				r.base.Remark("warning", fmt.Sprintf("%s %s. :Acp cancel gives up on it, :Acp restart starts it again, :Acp traffic shows what was said.",
+					r.base.Title, late(method)))
 			}
 		})
 	})
@@ -64,6 +64,15 @@ func Ask[T any](r *Requests, method string, send func(answer func(T, error) bool
 	one.cancel = send(func(value T, err error) bool {
 		return one.over.CompareAndSwap(false, true) && r.base.Box.Put(func() { finish(value, err) })
 	})
+}
+
+// late says what an agent has not done in time.
+func late(method string) string {
+	switch method {
+	case "initialize", "session/new":
+		return "is slow to start"
+	}
+	return "has not answered " + method + " yet"
 }
 
 // Do is Ask for a request whose answer says no more than that it was done.

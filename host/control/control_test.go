@@ -25,8 +25,9 @@ func TestSlowAnswersAreTold(t *testing.T) {
 		var answers []func(string, error) bool
 		var got []string
 		cancelled := 0
+		method := "slow/request"
 		request := func() {
-			Ask(r, "slow/request", func(answer func(string, error) bool) func() {
+			Ask(r, method, func(answer func(string, error) bool) func() {
 				answers = append(answers, answer)
 				return func() { cancelled++ }
 			}, func(v string, err error) {
@@ -61,7 +62,13 @@ func TestSlowAnswersAreTold(t *testing.T) {
 				t.Errorf("got %q, cancelled %d", got, cancelled)
 			}
 		})
+		method = "initialize"
 		on(request)
+		time.Sleep(Slow + 1)
+		synctest.Wait()
+		if !strings.Contains(told, "Puppet is slow to start. :Acp cancel") {
+			t.Errorf("told %q", told)
+		}
 		on(r.Drop)
 		if answers[2]("after leaving", errors.New("x")) || cancelled != 2 {
 			t.Errorf("the agent was left, cancelled %d", cancelled)
