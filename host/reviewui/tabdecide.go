@@ -118,7 +118,7 @@ func (t *Tab) make(all map[string]ledger.Decision) {
 
 // decideAll makes a decision about all files, and says so where nothing was in its way.
 func (t *Tab) decideAll(do review.Decision) {
-	said := map[review.Decision]string{review.Keep: "everything is kept", review.Reject: "everything is refused"}[do] + ": u undoes that"
+	said := map[review.Decision]string{review.Keep: "all pending changes are kept", review.Reject: "all pending changes are refused"}[do] + ": u undoes that"
 	made := &decided{}
 	d := ledger.Decision{Do: do, Made: made.add}
 	t.config.decide(d, func(_ int, err error) {

@@ -57,10 +57,10 @@ func (t *Transcript) dueLine() styled.Line {
 	for _, p := range styled.Counts(t.due.Added, t.due.Removed) {
 		l.Add(p)
 	}
-	how := " · :Acp review"
-	if t.due.Key != "" {
-		how += fmt.Sprintf(" · %s keeps all", t.due.Key)
+	l.Add(styled.Text(" · :Acp review", styled.More))
+	keeps := fmt.Sprintf(" · %s keeps all", t.due.Key)
+	if t.due.Key != "" && (t.width == 0 || styled.Cells(l.Text+keeps) <= t.width) {
+		l.Add(styled.Text(keeps, styled.More))
 	}
-	l.Add(styled.Text(how, styled.More))
 	return l
 }

@@ -195,7 +195,8 @@ func (t *Transcript) Tick() {
 }
 
 // SetWidth tells how wide the narrowest window on the chat is, in cells; 0 is
-// for none. What stands in the head lines of tool calls is as much as fits.
+// for none. The head lines of tool calls, and the line of what is due, have as
+// much as fits.
 func (t *Transcript) SetWidth(width int) {
 	if width == t.width {
 		return
@@ -205,6 +206,9 @@ func (t *Transcript) SetWidth(width int) {
 		t.touch(b)
 	}
 	for i, b := range t.blocks {
+		if stop, ok := b.entry.(*session.Stop); ok && stop == t.dueAfter {
+			t.touch(b)
+		}
 		call, ok := b.entry.(*session.ToolCall)
 		if !ok || t.page.Rows(i) == 0 {
 			continue

@@ -12,7 +12,7 @@ import (
 func TestTheChatSaysWhatIsToReview(t *testing.T) {
 	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		p := reviewed(s)
-		s.AwaitChat("\n  ● 3 files  +4 −4 · :Acp review · g> keeps all")
+		s.AwaitChat("\n  ● 3 files  +4 −4 · :Acp review")
 		s.Command("stopinsert | wincmd k")
 		s.AwaitLua(`vim.bo.filetype == 'acp-chat' and vim.fn.mode() == 'n'`)
 		s.GoldenScreen("due")
