@@ -75,7 +75,7 @@ func (req Request) onDisk() rules.Request {
 	absolute := func(name string) (string, bool) { return session.Absolute(session.LocalPath(name), req.Cwd, home) }
 	r := rules.Request{
 		Agent: req.Agent, Kind: string(req.Call.Kind), Cwd: real(req.Cwd), Home: home, Fold: folder.FoldsCase(req.Cwd),
-		Absolute: absolute, Resolve: real,
+		Absolute: absolute, Resolve: real, List: os.ReadDir,
 	}
 	if req.File.Given != "" {
 		r.Paths = []rules.Path{req.File}

@@ -28,6 +28,9 @@ var interpreters = func() map[string]interpreter {
 		"bun":     {code: " --eval --print ", letters: "ep"},
 		"Rscript": {letters: "e"}, "julia": {code: " --eval --print ", letters: "eE"}, "osascript": {letters: "e", input: true}, "elixir": {code: " --eval ", letters: "e"},
 		"ghc": {letters: "e"}, "scala": {letters: "e"}, "kotlin": {letters: "e"}, "clojure": {letters: "e"}, "clj": {letters: "e"}, "racket": {letters: "e"}, "ocaml": {letters: "e"},
+		"micropython": python, "bpython": python, "R": {letters: "e"}, "jython": python, "irb": {letters: "e", input: true}, "pry": {letters: "e", input: true}, "iex": {letters: "e", input: true},
+		"rake": {letters: "eEp"}, "gforth": {letters: "e"}, "qjs": {letters: "e", input: true}, "gjs": {letters: "c", input: true}, "janet": {letters: "e", input: true},
+		"jrunscript": {letters: "e", input: true}, "groovysh": {letters: "e", input: true}, "swipl": {letters: "gt", input: true}, "clisp": {letters: "x", input: true}, "escript": {},
 		"raku": {letters: "e", input: true}, "swift": {letters: "e"}, "jshell": {input: true},
 	}
 }()
@@ -37,22 +40,26 @@ func codeOf(name string) (interpreter, bool) {
 	if found, ok := interpreters[name]; ok {
 		return found, true
 	}
-	found, ok := interpreters[strings.TrimRight(name, "0123456789.")]
+	found, ok := interpreters[unversioned(name)]
 	return found, ok
 }
 
 // runsCode reports whether an interpreter with these arguments runs code that is in them, or that comes from
 // where it cannot be read.
 func (in interpreter) runsCode(args []word) bool {
+	unsure := false // the word before may be the value of an option
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		name, _, _ := strings.Cut(w.text, "=")
 		switch {
-		case !w.known, w.text == "-", strings.HasPrefix(w.text, "/dev/"):
+		case !w.known, isInputFile(w):
 			return true
 		case w.text == "--" || w.text == "":
 		case w.text[0] != '-':
-			return false // a file
+			if unsure || i == 0 || !strings.HasPrefix(args[i-1].text, "--") || strings.Contains(args[i-1].text, "=") {
+				return false // a file
+			}
+			unsure = true
 		case slices.Contains([]string{"--version", "--help", "-V", "-v", "-h"}, w.text):
 			return false
 		case strings.Contains(in.code, " "+name+" "):
@@ -75,7 +82,7 @@ func (in interpreter) runsCode(args []word) bool {
 			}
 		}
 	}
-	return in.input
+	return in.input && !unsure
 }
 
 // amongLetters reports whether one of several letters behind a dash is followed by code.

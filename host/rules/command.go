@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -29,6 +28,11 @@ type part struct {
 	holds bool   // a text in it may become a command
 	file  string // that a redirection names
 	value string // of a variable that is set, which may be a command
+
+	expanded []*syntax.Word // words that the shell expands, and those of lists and values: they may name files
+	folders  []part         // what changes the folder in the same script
+	fed      string         // the script that may give it its input, or a file that it is named; or ""
+	written  bool           // it runs a file that the same script may have written
 }
 
 // word is one word of a part, without its quotes. What it is, is not known
@@ -114,8 +118,9 @@ func shellParts(script string, depth int) (parts []part) {
 	case depth > maxDepth:
 		return opaque("it has too many shells within each other")
 	}
-	w := walker{script: script, depth: depth}
+	w := walker{script: script, depth: depth, piped: map[*syntax.Stmt]bool{}}
 	syntax.Walk(file, w.visit)
+	w.relate()
 	if hidden(script) {
 		w.parts = append(w.parts, opaque("it has invisible characters")...)
 	}
@@ -145,6 +150,8 @@ type walker struct {
 	script string
 	depth  int
 	parts  []part
+	fed    []bool                // of the nodes around: whether their input is another's output, or a file
+	piped  map[*syntax.Stmt]bool // those that get the output of another
 }
 
 func (w *walker) source(n syntax.Node) string {
@@ -176,8 +183,20 @@ func (w *walker) doubt(sets bool) {
 // visit knows what is harmless, and what is a command. What it does not know is
 // refused.
 func (w *walker) visit(n syntax.Node) bool {
+	if n == nil {
+		w.fed = w.fed[:len(w.fed)-1]
+		return true
+	}
+	fed := len(w.fed) > 0 && w.fed[len(w.fed)-1]
 	switch n := n.(type) {
-	case nil, *syntax.File, *syntax.Subshell, *syntax.Block, *syntax.BinaryCmd, *syntax.IfClause, *syntax.WhileClause,
+	case *syntax.Stmt:
+		fed = fed || w.piped[n] || slices.ContainsFunc(n.Redirs, isInput)
+	case *syntax.BinaryCmd:
+		w.piped[n.Y] = n.Op == syntax.Pipe || n.Op == syntax.PipeAll
+	}
+	w.fed = append(w.fed, fed)
+	switch n := n.(type) {
+	case *syntax.File, *syntax.Subshell, *syntax.Block, *syntax.BinaryCmd, *syntax.IfClause, *syntax.WhileClause,
 		*syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause,
 		*syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst,
 		*syntax.ExtGlob, *syntax.BraceExp:
@@ -202,6 +221,9 @@ func (w *walker) visit(n syntax.Node) bool {
 		set := &w.parts[len(w.parts)-1]
 		names, value := assigned(n)
 		set.holds, set.value = set.holds || names, value
+		if n.Value != nil {
+			set.expanded = append(set.expanded, n.Value)
+		}
 	case *syntax.Comment:
 		w.refuse(n, "it has a comment")
 	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp, *syntax.LetClause, *syntax.DeclClause, *syntax.CStyleLoop:
@@ -215,6 +237,7 @@ func (w *walker) visit(n syntax.Node) bool {
 		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
 		if each, ok := n.Loop.(*syntax.WordIter); ok {
 			w.doubt(intoCommand(word{each.Name.Value, true}))
+			w.parts[len(w.parts)-1].expanded = each.Items
 		}
 	default:
 		w.refuse(n, "it has more than plain commands: `"+w.source(n)+"`")
@@ -239,6 +262,60 @@ func (w *walker) redirect(r *syntax.Redirect) {
 	}
 	w.refuse(r, "it redirects: `"+w.source(r)+"`")
 	w.parts[len(w.parts)-1].file = target
+	if r.Word != nil && r.Hdoc == nil {
+		w.parts[len(w.parts)-1].expanded = []*syntax.Word{r.Word}
+	}
+}
+
+// isInput reports whether a redirection gives a command its input, which /dev/null does not.
+func isInput(r *syntax.Redirect) bool {
+	switch r.Op {
+	case syntax.RdrIn, syntax.RdrInOut:
+		return r.Word == nil || r.Word.Lit() != "/dev/null"
+	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc, syntax.DplIn:
+		return true
+	}
+	return false
+}
+
+// relate tells parts of one script of each other: in which folders they may be, and which of them use files that others
+// write.
+func (w *walker) relate() {
+	written := map[string]bool{}
+	var folders []part
+	for _, p := range w.parts {
+		if p.file != "" {
+			written[path.Clean(p.file)] = true
+		}
+		switch name := p.name(); {
+		case name == "cd" || name == "pushd":
+			folders = append(folders, p)
+		case slices.Contains([]string{"tee", "curl", "wget", "dd"}, path.Base(name)):
+			for _, w := range p.words[1:] {
+				if w.known && w.text != "" {
+					written[path.Clean(strings.TrimPrefix(w.text, "of="))] = true
+				}
+			}
+		}
+	}
+	for i := range w.parts {
+		p := &w.parts[i]
+		p.folders = folders
+		for j, word := range p.words {
+			named := word.known && word.text != "" && written[path.Clean(word.text)]
+			switch {
+			case j == 0 && named && strings.Contains(word.text, "/"),
+				j == 0 && isMake(word.text) && (written["Makefile"] || written["makefile"] || written["GNUmakefile"]):
+				p.written = true
+			case named:
+				p.fed = w.script
+			}
+		}
+	}
+}
+
+func isMake(name string) bool {
+	return slices.Contains([]string{"make", "gmake", "bmake", "remake"}, name)
 }
 
 func (w *walker) call(c *syntax.CallExpr) {
@@ -246,12 +323,20 @@ func (w *walker) call(c *syntax.CallExpr) {
 		return // assignments alone
 	}
 	p := part{text: w.source(&syntax.CallExpr{Args: c.Args})}
+	fed := w.fed[len(w.fed)-1]
 	for i, arg := range c.Args {
 		text, why := wordOf(arg, i == 0)
 		p.words = append(p.words, word{text, why == "" || why == quoted})
 		if why != "" && p.why == "" {
 			p.why = why + ": `" + w.source(arg) + "`"
 		}
+		if why == expands {
+			p.expanded = append(p.expanded, arg)
+		}
+		fed = fed || slices.ContainsFunc(arg.Parts, func(part syntax.WordPart) bool { _, ok := part.(*syntax.ProcSubst); return ok })
+	}
+	if fed {
+		p.fed = w.script
 	}
 	if len(p.words) > 1 && p.words[0].text == "printf" && strings.HasPrefix(p.words[1].text, "-v") && p.why == "" {
 		p.why = "it sets a variable: `" + p.text + "`"
@@ -276,7 +361,7 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 		switch p := p.(type) {
 		case *syntax.Lit:
 			alone := len(w.Parts) == 1 && slices.Contains([]string{"[", "=", "]"}, p.Value) // of [ a = b ]
-			if !alone && (strings.ContainsAny(p.Value, "*?[]{}") || (b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.HasPrefix(p.Value, "="))) {
+			if !alone && (strings.ContainsAny(strings.ReplaceAll(p.Value, "{}", ""), "*?[]{}") || (b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.HasPrefix(p.Value, "="))) {
 				return "", expands
 			}
 			if strings.Contains(p.Value, `\`) {
@@ -285,7 +370,7 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 			b.WriteString(withoutBackslashes(p.Value))
 		case *syntax.SglQuoted:
 			if p.Dollar {
-				return "", expands
+				return b.String(), expands
 			}
 			if first || strings.HasSuffix(p.Value, `\`) { // where fish goes on
 				why = quoted
@@ -297,20 +382,31 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 			}
 			for _, inner := range p.Parts {
 				lit, ok := inner.(*syntax.Lit)
+				if !ok && len(w.Parts) == 1 && len(p.Parts) == 1 {
+					return unknownWhole, expands
+				}
 				if !ok {
-					return "", expands
+					return b.String(), expands
 				}
 				if strings.Contains(lit.Value, `\`) {
 					why = quoted
 				}
 				b.WriteString(withoutBackslashes(lit.Value))
 			}
+		case *syntax.ProcSubst:
+			return b.String() + "/dev/fd/63", expands
 		default:
-			return "", expands
+			if len(w.Parts) == 1 {
+				return unknownWhole, expands
+			}
+			return b.String(), expands
 		}
 	}
 	return b.String(), why
 }
+
+// unknownWhole is the text of a word of which nothing is known. Of others that are not known it is what they begin with.
+const unknownWhole = "\x00"
 
 func withoutBackslashes(s string) string {
 	var b strings.Builder
@@ -332,7 +428,10 @@ var shells = []string{"sh", "bash", "zsh", "dash", "ksh"}
 // insides is a part, behind what a shell in it runs.
 func insides(p part, depth int) []part {
 	name := p.name()
-	if !slices.Contains(shells, path.Base(name)) {
+	if script := evalScript(p.words); script != "" {
+		return append(within(p, script, depth), p)
+	}
+	if !isOneOf(shells, path.Base(name)) {
 		return []part{p}
 	}
 	flag := slices.IndexFunc(p.words, func(w word) bool {
@@ -344,7 +443,7 @@ func insides(p part, depth int) []part {
 	var parts []part
 	for _, w := range p.words[flag+1:] {
 		if w.known {
-			parts = append(parts, shellParts(w.text, depth+1)...)
+			parts = append(parts, within(p, w.text, depth)...)
 		}
 	}
 	trusted := slices.Contains(shells, name) || slices.Contains([]string{"/bin/", "/usr/bin/"}, strings.TrimSuffix(name, path.Base(name)))
@@ -356,6 +455,44 @@ func insides(p part, depth int) []part {
 		p.why = "it runs another shell: `" + p.text + "`"
 	}
 	return append(parts, p)
+}
+
+// within is what a script in a part runs, which has the part's input.
+func within(p part, script string, depth int) []part {
+	parts := shellParts(script, depth+1)
+	for i := range parts {
+		if p.fed != "" {
+			parts[i].fed += "\n" + p.fed
+		}
+	}
+	return parts
+}
+
+// evalScript is the script that eval or trap has in its words, or "".
+func evalScript(words []word) string {
+	for len(words) > 0 && (words[0].text == "builtin" || words[0].text == "command") {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return ""
+	}
+	args := words[1:]
+	if args[0].text == "--" {
+		args = args[1:]
+	}
+	if words[0].text == "trap" && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
+		args = args[:1]
+	} else if words[0].text != "eval" {
+		return ""
+	}
+	var texts []string
+	for _, w := range args {
+		if !w.known {
+			return "" // which is asked about
+		}
+		texts = append(texts, w.text)
+	}
+	return strings.Join(texts, " ")
 }
 
 func (p part) name() string {
@@ -376,143 +513,6 @@ func (p part) allowedBy(pattern []string) match {
 		return no
 	}
 	return m
-}
-
-// wrappers run what their arguments say.
-var wrappers = []string{
-	"sudo", "doas", "env", "nice", "ionice", "nohup", "timeout", "time", "command", "builtin", "exec", "xargs", "setsid",
-	"stdbuf", "chroot", "unshare", "parallel", "watch", "find", "busybox", "strace", "ltrace", "taskset", "flock", "su",
-	"ssh", "script", "eval", "noglob", "nocorrect", "trap", "caffeinate", "chrt", "firejail", "bwrap", "systemd-run",
-	"toybox", "pkexec", "run0", "runuser", "sg", "gosu", "su-exec", "fakeroot", "proot", "nsenter", "setarch", "prlimit", "numactl", "xvfb-run",
-	"unbuffer", "chronic", "entr", "dbus-run-session", "newgrp", "valgrind", "rlwrap", "hyperfine", "watchexec", "npx", "bunx", "start-stop-daemon", "tmux",
-	"xterm", "choom", "proxychains", "proxychains4", "torify", "tsocks", "torsocks", "setpriv", "capsh", "systemd-inhibit", "cpulimit", "faketime", "eatmydata", "rr", "catchsegv",
-	"mosh", "pssh", "sem", "cross-env", "dotenv", "dotenvx", "screen", "dbus-launch", "concurrently", "nodemon", "uvx", "mispipe", "pee", "ifne", "retry", "coreutils", "wsl",
-	"linux32", "linux64", "i386", "x86_64", "arch", "runcon", "aa-exec", "sandbox-exec", "tini", "dumb-init", "daemonize", "daemon", "chpst", "softlimit", "envdir", "setuidgid",
-	"s6-setuidgid", "setlock", "lckdo", "gdbserver", "alacritty", "gnome-terminal", "konsole", "kitty", "foot", "st", "urxvt", "x-terminal-emulator", "systemd-nspawn",
-	"arch-chroot", "mpirun", "mpiexec", "srun", "bsub", "condor_run", "aws-vault", "teller", "wine", "dockerize", "wait-for-it", "ts", "tsp", "orb", "with-lock-ex", "zrun", "wsl.exe", "flatpak-spawn",
-}
-
-// isWrapper reports whether a program runs what its arguments say. GNU's, beside others, have a g before their names.
-func isWrapper(name string) bool {
-	gnu, _ := strings.CutPrefix(name, "g")
-	return slices.Contains(wrappers, name) || slices.Contains(wrappers, gnu) ||
-		strings.HasPrefix(name, "ld-") || name == "ld.so" || strings.HasPrefix(name, "qemu-") || strings.HasPrefix(name, "-") // that of a time with options
-}
-
-// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by
-// its own name or in a folder, or fits what is run by way of another program.
-// It is maybe of whatever cannot be told.
-func (p part) stoppedBy(pattern []string) match {
-	switch {
-	case len(p.words) > 0:
-		return stops(pattern, p.words, true, 0)
-	case p.inert && !p.holds && !holdsRun(pattern, p.value):
-		return no
-	}
-	return maybe
-}
-
-// withOperand are wrappers whose command comes after a word that is no option.
-var withOperand = []string{"flock", "chroot", "taskset", "ssh", "chrt", "su", "runuser", "gosu", "su-exec", "sg", "setarch", "entr", "proot"}
-
-// stops is stoppedBy for the words of a command. Builtins says that a shell runs
-// it itself, and depth how many wrappers are around it.
-func stops(pattern []string, words []word, builtins bool, depth int) match {
-	if depth > 4*maxDepth {
-		return maybe
-	}
-	best := max(matchWords(pattern, words), matchSubcommand(pattern, words))
-	name := path.Base(words[0].text)
-	if words[0].known && name != words[0].text {
-		based := append([]word{{name, true}}, words[1:]...)
-		best = max(best, matchWords(pattern, based), matchSubcommand(pattern, based))
-	}
-	if gnu, ok := strings.CutPrefix(name, "g"); ok && matchWords(pattern, append([]word{{gnu, true}}, words[1:]...)) != no {
-		best = max(best, maybe)
-	}
-	if unread(words, builtins) || runsIn(pattern, words) != no {
-		best = max(best, maybe)
-	}
-	if !isWrapper(name) || name == "command" && len(words) > 1 && strings.EqualFold(words[1].text, "-v") {
-		return best
-	}
-	rest := words[1:]
-	for len(rest) > 0 && (isOption(rest[0].text) || name == "find" && rest[0].text == ".") {
-		rest = rest[1:]
-	}
-	if name == "find" && !executes(words[len(words)-len(rest)-1].text) {
-		rest = nil // what it looks for
-	}
-	if len(rest) > 0 {
-		best = max(best, stops(pattern, rest, slices.Contains([]string{"builtin", "command", "eval", "noglob", "nocorrect"}, name), depth+1))
-		if (name == "xargs" || name == "parallel") && slices.Contains(wrappers, path.Base(rest[0].text)) &&
-			!slices.ContainsFunc(rest[1:], func(w word) bool { return !isOption(w.text) }) {
-			best = max(best, maybe) // what it runs is in its input
-		}
-	}
-	operand := slices.Contains(withOperand, name)
-	starts := name != "find" // the next word may be what is run
-	tried := 0
-	for i, w := range words[1:] {
-		if base := path.Base(w.text); w.known && base != w.text {
-			based := append([]word{{base, true}}, words[i+2:min(len(words), i+2+len(pattern))]...)
-			if matchWords(pattern, based) != no {
-				best = max(best, maybe)
-			}
-		}
-		if best == no && w.known && len(pattern) > 1 && matchWord(pattern[0], path.Base(w.text)) {
-			based := append([]word{{path.Base(w.text), true}}, words[i+2:]...)
-			if tried++; tried > lookedAt || matchSubcommand(pattern, based) != no { // each looks at all words behind it
-				best = maybe
-			}
-		}
-		if matchWords(pattern, words[i+1:]) != no || starts && unread(words[i+1:], false) {
-			best = max(best, maybe)
-		}
-		switch {
-		case name == "find":
-			starts = executes(w.text)
-		case isOption(w.text) || strings.HasPrefix(words[i].text, "-"):
-		default:
-			starts, operand = starts && operand, false
-		}
-		if w.known && strings.ContainsAny(w.text, " \t\n;|&") && scriptRuns(pattern, w.text) {
-			best = max(best, maybe)
-		}
-		if _, value, ok := setting(w); ok && holdsRun(pattern, value.text) {
-			best = max(best, maybe)
-		}
-	}
-	return best
-}
-
-// executes reports whether an argument of find has the next ones be a command.
-func executes(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }
-
-// isOption tells what may stand between a wrapper and its command.
-func isOption(w string) bool {
-	return strings.HasPrefix(w, "-") || strings.Contains(w, "=") ||
-		strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789.smhd") == ""
-}
-
-// paths are the files that a part's words may name.
-func (p part) paths(r Request) []Path {
-	var paths []Path
-	for _, w := range append(slices.Clip(p.words), word{p.file, true}) {
-		if !w.known || w.text == "" {
-			continue
-		}
-		candidates := []string{w.text}
-		if _, value, ok := strings.Cut(w.text, "="); ok && value != "" {
-			candidates = append(candidates, value)
-		}
-		for _, c := range candidates {
-			if path, ok := r.Absolute(c); ok {
-				paths = append(paths, Path{Given: filepath.Clean(path), Real: r.Resolve(path)})
-			}
-		}
-	}
-	return paths
 }
 
 // matchWords compares a pattern with a command, word by word. In a word of the

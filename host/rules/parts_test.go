@@ -135,10 +135,10 @@ func TestBoundsOfACommand(t *testing.T) {
 func TestStoppedCommands(t *testing.T) {
 	stop := List{Rules: []Rule{{Commands: []string{"rm **"}, Action: Reject}, {Kinds: []string{"execute"}, Action: Allow}}}
 	for script, want := range map[string]Action{
-		"rm": Reject, "rm x": Reject, "/bin/rm x": Reject, "rmx": Allow, "x rm": Allow, "ls rm x": Allow,
-		"sudo rm x": Reject, "sudo -u me rm x": Ask, "env A=1 B=2 rm x": Reject, "timeout 10s rm x": Reject, "timeout 1.5m rm x": Reject,
-		"/usr/bin/env rm x": Reject, "xargs rm": Reject, "sudo ls rm": Ask, "sudo ls": Allow, "sudo": Allow, "sudo -n": Allow,
-		"eval 'ls; rm x'": Ask, "eval 'rm x'": Ask, "eval 'lsrm'": Allow, "ssh host 'ls'": Allow, "ssh host 'ls -l'": Allow, "ssh host 'ls|rm x'": Ask,
+		"rm": Reject, "rm x": Reject, "/bin/rm x": Reject, "rmx": Allow, "x rm": Ask, "ls rm x": Allow,
+		"sudo rm x": Reject, "sudo -u me rm x": Reject, "env A=1 B=2 rm x": Reject, "timeout 10s rm x": Reject, "timeout 1.5m rm x": Reject,
+		"/usr/bin/env rm x": Reject, "xargs rm": Reject, "sudo ls rm": Allow, "sudo --user ls rm x": Ask, "sudo ls": Allow, "sudo": Allow, "sudo -n": Allow,
+		"eval 'ls; rm x'": Reject, "eval 'rm x'": Reject, "eval 'lsrm'": Allow, "ssh host 'ls'": Allow, "ssh host 'ls -l'": Allow, "ssh host 'ls|rm x'": Ask,
 		"$x": Ask, "$x rm": Ask, "sudo $x": Ask, "ls $x": Allow, "": Allow, "nice -n 5 rm x": Reject,
 	} {
 		r := request(Request{Kind: "execute", Run: Shell(script)})
@@ -175,7 +175,7 @@ var past = map[string][]string{
 	},
 	"behind other words": {
 		"sudo -u me /bin/rm x", "sudo -u me git -C . push", "timeout -s KILL 5 git -C . push", "env -S'rm x'", "env --split-string='rm x'", "git -c alias.x='!rm y' x", "git -C . -c Alias.p=push p", "git --config-env=alias.x=A x", "git -c credential.helper='!rm x' fetch",
-		"sudo -u me /usr/bin/git -C . push", "sudo -u me" + strings.Repeat(" git", 70) + " -C . push", "npx rm x", "valgrind rm x", "tmux new-session 'rm x'", "hyperfine 'rm x'",
+		"sudo -u me /usr/bin/git -C . push", "sudo --user me" + strings.Repeat(" git", 70) + " -C . push", "npx rm x", "valgrind rm x", "tmux new-session 'rm x'", "hyperfine 'rm x'",
 	},
 	"programs that run others": {
 		"sed 'e rm x' f", "sed -n '1e rm x' f", "sed 's/a/rm x/e' f", "sed -e p -e 's,a,rm x,ge' f", "sed '/a/{s/x/rm y/e;p}' f",
@@ -220,6 +220,71 @@ var past = map[string][]string{
 		"sed -ne'1e rm x' f", "emacs -eval '(shell-command \"rm x\")'", "gnuplot -e 'system(\"rm x\")'", "octave --eval 'system(\"rm x\")'", "R -e 'system(\"rm x\")'", "ghc -e x", "scala -e x", "kotlin -e x", "clojure -e x", "racket -e x", "ocaml -e x", "raku -e x", "swift -e x",
 		"ed -s f <<< '!rm x'", "osh -c 'rm x'", "sash -c 'rm x'", "compgen -W '$(rm x)'", "fc -s ls=rm ls", "FPATH=. zsh -c f",
 	},
+	"what a shell is told": {
+		"eval 'rm${IFS}x'", `eval "rm\${IFS}x"`, "eval 'rm<x'", "eval '{rm,x}'", "eval '`rm`'", "builtin eval 'rm${IFS}x'", "command eval 'rm${IFS}x'", "trap 'rm${IFS}x' EXIT", "trap '{rm,x}' DEBUG", "script -c'rm x' /dev/null",
+		"script -qc'rm x' /dev/null", "su - me -c'rm x'", "su me -c 'rm${IFS}x'", "ssh host 'sudo rm x'", "ssh host 'sudo -u me rm x'", "ssh -p 22 host 'cd x; sudo rm y'", `ssh host "bash -c 'rm x'"`, "ssh host 'rm${IFS}x'", "ssh host <<< 'rm x'",
+		"ssh -o 'LocalCommand rm x' -o PermitLocalCommand=yes host", "ssh -o 'ProxyCommand rm x' host", `ssh -F x host 'sh -c "rm x"'`, "watch 'rm${IFS}x'", `eval 'eval "rm x"'`, `trap 'eval "$X"' EXIT`, "script /dev/null <<< 'git push'",
+	},
+	"input with commands": {
+		"ssh host < x", "echo 'rm x' | ssh host", "cat x | ssh -p 22 host", "ssh host <<E\nrm x\nE", `echo 'system "rm x"' | irb`, `irb <<< 'system("rm x")'`, "deno run - <<< 'x'", "deno < x", "bun run - <<< 'x'", "tclsh8.6 <<< 'exec rm x'",
+		"echo 'exec rm x' | tclsh8.6", "wish -f - <<< 'exec rm x'", "escript <(echo 'x')", `R --no-save <<< 'system("rm x")'`, `octave <<< 'system("rm x")'`, "gnuplot <<< '!rm x'", `tcc -run - <<< 'main(){system("rm x");}'`, "vim -es f <<< '!rm x'",
+		"vim -e f <<E\n!rm x\nE", "ex f <<< '!rm x'", "sftp -b - h <<< '!rm x'", "sftp h <<< '!rm x'", "ftp h <<< '!rm x'", "mail -s x y <<< '~!rm x'", "mysql <<< '\\! rm x'", "psql <<< '\\! rm x'", "psql <<E\n\\! rm x\nE", "sqlite3 db <<< '.shell rm x'",
+		"sqlite3 db '.once |rm x' 'select 1'", "just -f - <<< 'x: ; rm y'", "just --justfile /dev/stdin <<< 'x: ; rm y'", "task -t - <<< x", "ninja -f /dev/stdin <<< 'rm x'", "node --require=/dev/stdin x.js <<< y",
+		`python3 -m code <<< 'import os; os.system("rm x")'`, "python3 /proc/self/fd/0 <<< x", "jupyter console <<< '!rm x'", "jupyter run - <<< '!rm x'", "bpython <<< x", `ptpython <<< 'os.system("rm x")'`, `uv run - <<< 'import os; os.system("rm x")'`,
+		`runghc <<< 'main = system "rm x"'`, `runhaskell /dev/stdin <<< 'x "rm y"'`, "incrontab <<< 'x IN_MODIFY rm y'", "logrotate <(echo 'x { postrotate rm y; }')", `gp -q <<< 'system("rm x")'`, "psql -f - <<< '\\! rm x'",
+		"nmap --interactive <<< '!rm x'", "hping3 <<< 'exec rm x'", "telnet h <<< '!rm x'", "ftp -n <<< '!rm x'", "mail x <<E\n~!rm y\nE", "groff -U <<< '.sy rm x'", "troff -U <<< '.sy rm x'", "packer build - <<< 'rm x'", "ansible-console <<< 'rm x'",
+		`chef-shell <<< 'system("rm x")'`,
+	},
+	"programs that are not known": {
+		"docker run --rm -it alpine sh -c 'sudo rm x'", `python3 -m timeit 'import os; os.system("rm x")'`, `python3 -m timeit -s 'import os' 'os.system("rm x")'`, "micropython -c x", "irb -e x", "deno repl --eval 'x'", `iex -e 'System.cmd("rm", ["x"])'`,
+		`clisp -x '(shell "rm x")'`, `gforth -e 's" rm x" system bye'`, `qjs -e 'os.exec(["rm","x"])'`, `janet -e '(os/execute ["rm" "x"] :p)'`, `crystal eval 'system("rm x")'`, `rake -e 'sh "rm x"'`, `rails runner 'system("rm x")'`, "ex -sc '!rm x' f",
+		"vim.tiny -c '!rm x'", "vim.basic -es -c '!rm x'", "red f", "busybox.static rm x", "gdb -args rm x", "gdb -iex 'shell rm x'", "nc -e /bin/rm h 1", "bash-static x.sh", "bash5 x.sh", "zsh-5.9 x.sh", "zsh5 x.sh", "ksh2020 x.sh", "mksh-static x.sh",
+		"zsh -c 'repeat 1 rm x'", "zsh -c 'zmodload zsh/files; zf_rm x'", `zsh -fc 'ls *(e:"rm x":)'`, "^rm x", "cmd.exe /c 'rm x'", "cmd /c rm x", "mywrapper rm x", "./run rm x", "./scripts/with-env rm x", "unknown-tool rm x", "unknown-tool --flag rm x",
+		"unknown-tool -c'rm x'", "unknown-tool 'sudo rm x'", "unknown-tool git push", "unknown-tool 'git push origin'", "unknown-tool /bin/rm x", "unknown-tool ./rm x", `unknown-tool '["rm","x"]'`, "heaptrack rm x", "kcov /tmp/o rm x", "bear rm x",
+		"steam-run rm x", "fakechroot rm x", "rosetta rm x", "sudo-rs rm x", "please rm x", "dzdo rm x", "pfexec rm x", "calife rm x", "super rm x", "sops exec-env f 'rm x'", "vault-exec rm x", "pdsh -w a rm x", "clush -w a rm x",
+		"parallel-ssh -h a 'rm x'", "capistrano rm", "npm pkg set scripts.a='rm x' && npm run a", "npm set-script a 'rm x'", `cargo run --config 'target.x.runner="rm"'`, `rsync -e 'sh -c "rm x"' a b:`, "lftp -e '!rm x' h", "sqlite3 db '.sh rm x'",
+		"cgexec -g cpu:a rm x", "fdfind -x sudo rm", "rg --hostname-bin=rm x", "gh alias set x '!rm y' && gh x", "gh codespace ssh -- rm x", "glab alias set x '!rm y'", "cmd /c git push", "docker run alpine/git -C . push",
+		"autossh -M 0 host git push", "sshpass -p x ssh host 'sudo rm y'", "meson devenv rm x", "bazel run --run_under=rm //x", "cargo --config build.rustc-wrapper=./x build", `cargo test --config 'target.x.runner="rm"'`, "cargo rustc -- -C linker=rm",
+		"gcc -B. x.c -fuse-ld=rm", "node --experimental-loader x -e y", "python3 --check-hash-based-pycs always -c x", "python3 -m subprocess 'rm x'", `mix run -e 'System.cmd("rm", ["x"])'`, `stack runghc -- -e 'system "rm x"'`,
+		`nix eval --impure --expr 'x "rm y"'`, "apt-get -o Dir::Bin::dpkg=/bin/rm install y", `tar -cf - x -I 'sh -c "rm y"'`, "zip -TT'rm x' -T a.zip b", "rsync -a -e 'sudo rm' a b:", "rsync -ae'rm x' a b:", `scp -oProxyCommand='sh -c "rm x"' a b:`,
+		"aria2c --on-download-complete=rm u", "transmission-cli -f rm x", "cron rm", "xdotool type 'rm x'", "open -a Terminal ./rm", "terminator -x rm y", "zellij action write-chars 'rm x'", `tmux if-shell true 'run "rm x"'`, "byobu rm x",
+		"nvim --server x --remote-send ':!rm y<CR>'", "vim --remote-send ':!rm y<CR>'", "vim -Nu x f", "vim -Ec '!rm x'", "kak -e 'nop %sh{rm x}' f", "kak -n -ui dummy -e 'nop %sh{rm x}'", `subl --command 'exec {"cmd": "rm x"}'`, "gnuplot -e '!rm x'",
+		`R --slave -e 'unlink("x")'`, `sqlite3 x.db ".shel rm y"`, `sqlite3 x.db "select edit('x','rm')"`, `duckdb -c ".shell rm x"`, `psql -c "COPY x FROM PROGRAM 'rm y'"`, "mysql -e 'system rm x'", `mongosh --eval 'run("rm","x")'`,
+		"redis-cli -x eval 'rm y'", "tcpdump -z rm -w x", "lftp -c '!rm x'", "lftp -e 'shell rm x' h", "smbclient //h/x -c '!rm y'", "impacket-psexec h rm x", "winexe h rm x", "mutt -e 'push !rm x\\n'", "most '+!rm x' f",
+		"gs -c '(%pipe%rm x) (w) file' -", "mpv --script=x 'rm y'", `vlc --sout '#x{exec="rm y"}'`, "docker create x rm y", "docker service create x rm y", "podman unshare rm x", "buildah unshare rm x", "fly ssh console -C rm", "netlify dev:exec rm x",
+		"firebase emulators:exec 'rm x'", "ansible localhost -m shell -a'rm x'", `puppet apply -e 'exec { "/bin/rm x": }'`, `chef-apply -e 'execute "rm x"'`, "salt-call cmd.run 'rm x'", "rundeck-run rm x", `jenkins-cli groovysh 'x("rm y")'`,
+		"circleci local execute rm",
+	},
+	"what make reads": {
+		"make -f/dev/stdin <<< 'all:;rm x'", "make --file=- <<< 'all:;rm x'", "make --makefile=/dev/stdin <<< 'all:;rm x'", "make -sf <(echo 'all:;rm x')", "make -f<(echo 'all:;rm x')", "make .SHELLFLAGS='-c rm' all",
+		"printf 'all:\\n\\trm x\\n' > Makefile; make", "printf 'all:\\n\\trm x\\n' > Makefile && make all", "make -f x.mk 'Y=`rm x`'", "make GIT='git push'", "make --eval=$'x:\\n\\tgit push'", "bmake -f - < x", "make -f /proc/self/fd/0 <<< x",
+		"cmake -P /dev/stdin <<< 'execute_process(COMMAND rm x)'",
+	},
+	"scripts of sed and awk": {
+		`awk 'BEGIN {print|"rm x"}'`, "awk '{print|$0}' f", "awk '{ print | $1 }' f", `awk 'BEGIN{f="system"; @f("rm x")}'`, `awk -f - <<< 'BEGIN{system("rm x")}'`, "awk -f /dev/stdin <<E\nBEGIN{system(\"rm x\")}\nE",
+		`awk -f <(echo 'BEGIN{system("rm x")}')`, `awk "$X"`, `original-awk 'BEGIN{system("rm x")}'`, "sed '/a/e rm x' f", "sed '\\,a,e rm x' f", "sed '/a/ e rm x' f", "sed '/a/I,+1e rm x' f", "sed '/a/!e rm x' f", "sed '1,/x/e rm x' f",
+		"sed 's/a/rm x/ew /dev/null' f", "sed -f - f <<< 'e rm x'", "sed -f /dev/stdin f <<< 'e rm x'", "sed -f <(echo 'e rm x') f", "sed --file=- f <<< 'e rm x'", "sed -E '/(a|b)/e rm x' f", `sed "$X" f`, "gsed '/a/e rm x' f",
+	},
+	"a program of the same script": {
+		`echo 'main(){system("rm x");}' | tcc -run -`, "cp /bin/rm ./l; ./l x", "cp /bin/rm /tmp/l && /tmp/l x", "ln -s /bin/rm ./l; ./l x", "ln -sf /usr/bin/rm l && ./l x", "install /bin/rm l; ./l x", "mv /bin/rm /bin/l; l x",
+		"cat > x.sh <<E\nrm y\nE\n./x.sh", "cat > x.sh <<'E'\n#!/bin/sh\nrm y\nE\nchmod +x x.sh; ./x.sh", "echo 'rm y' > ./x; chmod +x ./x; ./x", `printf 'import os\nos.system("rm x")' > x.py; python3 x.py`,
+		`echo 'require("child_process").exec("rm x")' > a.js && node a.js`, "echo 'rm y' | tee x.sh; chmod +x x.sh; ./x.sh", "wget -O /tmp/i u && chmod +x /tmp/i && /tmp/i",
+	},
+	"words that are put in": {
+		"echo 'rm x' | xargs -I% sh -c %", "echo 'rm x' | xargs -I % sh -c %", "echo 'rm x' | xargs -I% bash -c '%'", "echo 'rm x' | xargs -d '\\n' -I% sh -c %", "echo rm | xargs -I% % x", "echo rm | xargs -i '{}' x",
+		"echo rm x | xargs --replace=% env % y", "echo rm x | xargs sudo -u me", "echo rm x | xargs flock l", "echo rm x | xargs ssh host", "echo rm x | xargs docker exec c", "echo rm x | xargs kubectl exec p --", "echo push | xargs git",
+		"echo push | xargs -n1 git -C .", "xargs -a cmds env", "xargs -a cmds -L1 sudo", "parallel '{}' < cmds", "xargs -n1 -I_ _ x", "xargs -J % % x", "xargs -0 -I F F", "xargs --replace sh -c '{}'", "xargs --arg-file x nice", "xargs tmux new",
+		"xargs uv run", "xargs poetry run", "xargs docker run alpine", "xargs docker compose exec web", "xargs git submodule foreach", "xargs -I% git %", "xargs -I% git -C . %", "xargs find . -exec", "parallel -a cmds", "parallel :::: cmds",
+		"parallel git ::: push", "parallel -X git ::: push",
+	},
+	"git, once more": {
+		"git-push origin", "/usr/lib/git-core/git-push origin main", "git clone -u 'rm x' h:a", "hub -c alias.p=push p", "git -c core.hooksPath=./h commit", "git -c sendemail.smtpserver=/bin/rm send-email x", "git -c init.templateDir=x init",
+		"git -c url.ext::rm.insteadOf=x fetch x", "git config hook.x.command 'rm y'", "git init --template=x", "git clone --template=x u", "git.exe push",
+	},
+	"variables, once more": {
+		"CMAKE_C_COMPILER_LAUNCHER=./x make", "MAVEN_OPTS='-javaagent:x' mvn test", "GRADLE_OPTS=-javaagent:x gradle test", "DOTNET_STARTUP_HOOKS=x dotnet run", "R_PROFILE_USER=x R", "GCC_EXEC_PREFIX=. gcc x.c", "WGETRC=x wget u",
+		"PYTHONBREAKPOINT=os.system python x.py", "BASH_LOADABLES_PATH=. bash -c 'ls'",
+	},
 }
 
 // plain is what no rule against others is about.
@@ -240,6 +305,24 @@ var plain = []string{
 	"env CI=1 npm test", "sudo A=b ls", "export CI=1; npm test", "NODE_OPTIONS=--max-old-space-size=4096 npm test", "MAKEFLAGS=-j4 make", "LESS=-R git log", "RUBYOPT=-W0 ruby x.rb", "JAVA_TOOL_OPTIONS=-Xmx1g mvn test", "A=(a b); ls", "X=$(ls) make", "echo ${PATH:-x}", "for f in a b; do ls $f; done", "declare -i n=1",
 	"ls . source", "grep -rn bash .", "alias", "alias l", "hash -r", "complete -p", "crontab -l", "fish --version", "sudo", "sudo -n", "sudo ls", "ssh host ls", "nice make", "xargs ls", "env", "timeout 5 make -j4", "time make",
 	"test -f x", "[ -d 'a b' ]", "[ 'a' = 'b[1]' ] || [ -f 'app/[id]/x' ]", "[[ -n $x ]]", "[[ $x =~ a ]]", "(( i++ ))", "echo $((1 + 2))", "x=1; echo $x", "x=$(ls); echo \"$x\"", "export A=b; ls", "read x", "printf '%s\\n' 'a[1]'", "printf %d 1", "unset x", "declare -i x=1", "grep 'a[$]' x", "echo 'run `ls`'", "echo '$(rm x)'", "let i=1", "for i in 1 2; do ls; done",
+	`grep -rn "rm -rf" .`, "grep -n 'curl' README.md", "rg 'git push' -n", "rg -l curl docs", "find . -name '*.go' | wc -l", "find . -name '*.go' | xargs wc -l", "find . -name '*.go' -exec wc -l {} +", "find . -type f -name '*.py' | xargs grep -l foo",
+	"find . -type f -print0 | xargs -0 grep -l TODO", "find . -name rm", "find src -path '*/test/*' -prune -o -print", "sed -n '1,50p' x.go", "sed -i 's/foo/bar/g' x.go", "sed -i '' -e 's/a/b/' x", "sed -E 's/([a-z]+)e/\\1/g' f",
+	"sed 's/the/one/;s/more/less/' f", "sed '/^$/d' f", "sed -n '/start/,/end/p' f", `sed -i "s/a/$X/" f`, "sed 's#/usr/local#/opt#g' f", "sed -e '1i\\' -e 'hello there' f", "sed '$a end of file' f", "sed '/re/a some text here' f", `sed "s/'/\"/g" f`,
+	"sed 's/[/]/x/' f", "sed ':a;N;$!ba;s/\\n/ /g' f", "sed -n '$=' f", "sed 'y/abc/def/' f", "sed '/a/{n;d}' f", "sed '1~2d' f", "sed 's/x/y/w out.txt' f", "awk '{print $1}' f", `awk -F: '{print $1 "|" $2}' f`, "awk 'NR==1 || NR==3' f",
+	"awk '{s+=$1} END {print s}' f", "awk '/a|b/ {print}' f", "awk -v n=3 'NR==n' f", `awk "NR==$n" f`, "awk '{ if ($1 ~ /x|y/) print $2 }' f", `awk 'BEGIN{FS="|"} {print $2}' f`, `awk '{print $1 > "out"}' f`, `awk '{gsub(/\|/, " "); print}' f`,
+	"awk -f x.awk f", "awk '{ print length($0) / 2 / 3 }' f", `awk '$3 > 100 { total += $3 } END { printf "%d\n", total }' f`, "git log --grep 'rm x'", "git commit -m 'Remove rm usage; use git push'", `git commit -am "fix: curl error"`,
+	"git commit -F - <<E\nrm the old file and git push\nE", "git commit -m \"$(cat <<'E'\nUse curl instead\nE\n)\"", "git ls-files | wc -l", "git ls-files | xargs wc -l", "git rm x", "git grep curl", "npm i curl", "npx tsc --noEmit",
+	"npx eslint src --fix", "npx prettier --check .", "npx vitest run x", "go build ./...", "go test -run TestX ./pkg", "go test -run 'TestRm|TestPush' ./...", "go vet ./...", "go run ./cmd/x", "cargo add curl", "make", "make -j4",
+	"make build VERBOSE=1", "make -C sub all", "make clean", "cmake -B build && cmake --build build", "cmake --build build -j 4", "./gradlew test", "./gradlew build --info", "python -m pytest", "python -m pytest -k 'curl'", "python3 -m venv .venv",
+	"python3 -m http.server 8000", "pytest -k 'rm or curl'", "docker ps -a", "docker build -t x .", "docker compose up -d", "docker compose logs -f web", "docker images", "docker exec c ls", "docker logs c", "docker inspect c",
+	"gh pr create --title 'x' --body 'rm y'", "which curl", "which rm git", "type curl", "command -v curl", "whereis curl", "man curl", "tldr curl", "apt install curl", "sudo apt-get update", "brew install curl", "dpkg -l curl", "rpm -q curl",
+	"apk add curl", "pacman -S curl", `echo "rm x"`, "echo 'curl is needed' > notes.txt", `echo "done; git push later"`, "cd .. && make", "tar czf x.tgz src", "tar xzf x.tgz", "tar -xf x.tar.xz -C /tmp", "timeout 5 npm test",
+	"timeout 60 go test ./...", "time go test ./...", "nohup npm start &", "npm start > log 2>&1 &", "cat <<E > x.txt\nhello\nE", "cat > x.py <<'E'\nprint(1)\nE", "cat > x.py <<'E'\nprint(1)\nE", "cat > main.go <<'E'\npackage main\nE",
+	"ssh host 'cd x && ls'", "rsync -av a b", "gcc -o x x.c && ./x", "vim x", "psql -l", "sqlite3 x.db 'select * from t'", "sqlite3 x.db .tables", "sqlite3 x.db .schema", "./build/app", "./build/app --flag arg", "./x.sh", "./scripts/build.sh all",
+	"NODE_ENV=test npx jest", "CI=1 make test", "xargs -n1 echo < x", "cat x | xargs -I{} echo {}", "cat x | xargs -d '\\n' ls", "ls | xargs -n 1 basename", "git diff --name-only | xargs gofmt -l", "git ls-files '*.go' | xargs sed -i 's/a/b/'",
+	"cat x.sql | psql", "psql < x.sql", "echo y | ./install", "valgrind ./x", "gdb ./x", "lldb ./x", "perf record ./x", "sudo systemctl restart nginx", "sudo cat /var/log/x", "sudo -u postgres psql", "sudo make install", "flock l make",
+	"nice make -j4", "env A=b make", "parallel echo ::: a b", "parallel -j4 gzip ::: *.txt", "trap 'echo bye' EXIT", "trap - EXIT", "set -e; make", "bc <<< '1+2'", "curl-config --version", "cat > x.py <<'E'\nprint(1)\nE\npython3 x.py",
+	"cat > main.go <<'E'\npackage main\nE\ngo run main.go", "cat > x.sh <<'E'\necho hi\nE\nchmod +x x.sh",
 }
 
 func TestWaysPastARule(t *testing.T) {

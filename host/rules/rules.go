@@ -9,6 +9,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -112,6 +113,8 @@ type Request struct {
 	// Resolve gives an absolute path without symbolic links and "..", "" where
 	// that fails. It may read the disk.
 	Resolve func(string) string
+	// List lists a folder, for the wildcards of a command. It may be nil.
+	List func(string) ([]fs.DirEntry, error)
 }
 
 // Path is a file as named, and as it is found on the disk. Both are absolute
@@ -332,7 +335,7 @@ func (rule Rule) match(r Request, p part) match {
 		if rule.Action == Allow {
 			best = max(best, p.allowedBy(words))
 		} else {
-			best = max(best, p.stoppedBy(words))
+			best = max(best, p.stoppedBy(words, r))
 		}
 	}
 	return best

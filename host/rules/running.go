@@ -14,7 +14,7 @@ const lookedAt = 64
 // runners run what comes behind one of their subcommands.
 var runners = map[string][]string{
 	"docker-machine": {"ssh"}, "vagrant": {"ssh"}, "colima": {"ssh"}, "perf": {"stat", "record", "trace"}, "cmake": {"-E"}, "salt": {"cmd.run"}, "enroot": {"start"},
-	"docker": {"exec", "run"}, "podman": {"exec", "run"}, "nerdctl": {"exec", "run"}, "docker-compose": {"exec", "run"}, "kubectl": {"exec", "run"}, "ip": {"exec"},
+	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create", "unshare"}, "nerdctl": {"exec", "run"}, "gh": {"ssh"}, "docker-compose": {"exec", "run"}, "kubectl": {"exec", "run"}, "ip": {"exec"},
 	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bundle": {"exec"}, "mise": {"exec", "x"}, "direnv": {"exec"}, "opam": {"exec"},
 	"uv": {"run"}, "poetry": {"run"}, "pipenv": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "conda": {"run"}, "mamba": {"run"}, "pixi": {"run"},
 	"git": {"bisect", "foreach", "filter-branch", "rebase", "difftool"},
@@ -49,7 +49,7 @@ func behindRunner(name string, args []word) []word {
 }
 
 // commandOption is the name of an option whose value is a command, in the tools that have one.
-var commandOption = regexp.MustCompile(`command|exec|program|pager|filter|rsh|pre$|action|script|cmd|hook|wrap|call|run$|runner|linker|tool$|shell|preview|bind|askpass` +
+var commandOption = regexp.MustCompile(`command|exec|program|bin$|pager|filter|rsh|pre$|action|script|cmd|hook|wrap|call|run$|runner|linker|tool$|shell|preview|bind|askpass` +
 	`|upload-pack|receive-pack|rsync-path|entrypoint|sendmail|prog$|conclude|prepare|setup|cleanup`)
 
 // textOptions take a text of the user's, in which a command is none.
@@ -61,9 +61,12 @@ var texts = strings.Fields("echo printf grep egrep fgrep zgrep rg ag ack jq yq t
 
 // shortCommandOptions are those of one letter.
 var shortCommandOptions = map[string]string{
-	"tar": "IF", "bsdtar": "I", "rsync": "e", "man": "PH", "fd": "xX", "fdfind": "xX", "ssh": "o", "scp": "oS", "sftp": "oS", "git": "cxO", "flock": "c", "nc": "ec",
+	"apt": "o", "apt-get": "o", "tar": "IF", "bsdtar": "I", "rsync": "e", "man": "PH", "fd": "xX", "fdfind": "xX", "ssh": "o", "scp": "oS", "sftp": "oS", "git": "cxOu", "flock": "c", "nc": "ec",
 	"ncat": "ec", "xterm": "e", "nodemon": "x", "chokidar": "c", "just": "c", "npx": "c", "bpftrace": "c", "zip": "T", "nix": "c", "sshfs": "o", "wget": "e", "rustc": "C", "open": "a",
 }
+
+// shortOptions are letters of options behind one dash.
+var shortOptions = regexp.MustCompile(`^[a-zA-Z0-9]*$`)
 
 // commandValues are the commands that stand in a command's options.
 func commandValues(name string, args []word) (values []string) {
@@ -82,9 +85,9 @@ func commandValues(name string, args []word) (values []string) {
 			if joined {
 				rest = []string{value}
 			}
-		case !strings.HasPrefix(w.text, "--") && strings.ContainsRune(letters, rune(w.text[1])):
-			if len(w.text) > 2 {
-				rest = []string{w.text[2:]}
+		case !strings.HasPrefix(w.text, "--") && strings.ContainsAny(w.text, letters) && shortOptions.MatchString(w.text[1:strings.IndexAny(w.text, letters)]):
+			if at := strings.IndexAny(w.text, letters); at+1 < len(w.text) {
+				rest = []string{strings.TrimLeft(w.text[at+1:], w.text[at:at+1])}
 			}
 		default:
 			continue
@@ -94,7 +97,9 @@ func commandValues(name string, args []word) (values []string) {
 			for _, next := range args[i+1 : min(len(args), i+17)] {
 				words = append(words, next.text)
 			}
-			rest = []string{args[i+1].text, strings.Join(words, " ")}
+			if rest = []string{args[i+1].text}; name != "git" {
+				rest = append(rest, strings.Join(words, " "))
+			}
 		}
 		for _, value := range rest {
 			values = append(values, value)
@@ -112,37 +117,8 @@ func commandValues(name string, args []word) (values []string) {
 	return values
 }
 
-// sedCommand is where a script of sed's runs a command: e, or the flag of s.
-var sedCommand = regexp.MustCompile(`(^|[;{}\n])[\s0-9$,~+!]*e(\s|$)|[^\w\s][gipmIM0-9]*e[gipmIM0-9]*\s*([;}\n]|$)`)
-
-// sedLetters are options of sed's of one letter, of which the last has the script behind it.
-var sedLetters = regexp.MustCompile(`^-[nrEsuz]*e.`)
-
-// runsBySed reports whether a script among sed's arguments may run a command.
-func runsBySed(args []word) bool {
-	script := true // the next word that is no option is one
-	for i, w := range args {
-		value, joined := strings.CutPrefix(w.text, "--expression=")
-		switch {
-		case joined:
-		case i > 0 && (args[i-1].text == "-e" || args[i-1].text == "--expression"):
-			value = w.text
-		case sedLetters.MatchString(w.text):
-			value = w.text[strings.Index(w.text, "e")+1:]
-		case strings.HasPrefix(w.text, "-"):
-			continue
-		case script:
-			value = w.text
-		default:
-			continue
-		}
-		script = false
-		if sedCommand.MatchString(value) {
-			return true
-		}
-	}
-	return false
-}
+// vimLetters are options of vim's by which it takes commands: from its words, from a file or from its input.
+var vimLetters = regexp.MustCompile(`^-[a-zA-Z]*[cSseElu]`)
 
 // runsByCommands reports whether a program is given commands of its own language that can start others.
 func runsByCommands(name string, args []word) bool {
@@ -159,37 +135,65 @@ func runsByCommands(name string, args []word) bool {
 	}
 	switch name {
 	case "vi", "vim", "nvim", "ex", "view", "vimdiff", "gvim":
-		return option("-c", "--cmd", "-S", "-s", "-l", "-u") || slices.ContainsFunc(args, func(w word) bool {
-			return strings.HasPrefix(w.text, "+") && strings.Trim(w.text, "+0123456789") != ""
+		return name == "ex" || option("--cmd", "--remote-send", "--remote-expr") || slices.ContainsFunc(args, func(w word) bool {
+			return vimLetters.MatchString(w.text) || strings.HasPrefix(w.text, "+") && strings.Trim(w.text, "+0123456789") != ""
 		})
 	case "less", "more":
 		return slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "+") && strings.Contains(w.text, "!") })
 	case "emacs", "emacsclient":
 		return option("--eval", "-eval", "-e", "--execute", "-f", "--funcall", "-l", "--load", "--script")
 	case "gdb", "lldb":
-		return option("-ex", "-eval-command", "--eval-command", "-x", "--command", "-o", "-s", "--one-line", "--source")
+		return option("-ex", "-iex", "-eval-command", "--eval-command", "-init-eval-command", "-x", "-ix", "--command", "-o", "-O", "-s", "-S", "-k", "--one-line", "--source")
 	case "sqlite3":
-		return holds(".shell", ".system", ".read", ".import")
-	case "psql", "mysql":
+		return holds(".sh", ".sy", ".read", ".import", "|")
+	case "psql", "mysql", "mariadb":
 		return holds(`\!`)
-	case "make", "gmake":
-		return option("--eval", "SHELL", "MAKE") || slices.ContainsFunc(args, func(w word) bool {
-			return w.text == "-" || w.text == "-f-" || strings.HasPrefix(w.text, "/dev/") || strings.Contains(w.text, "$(") || setCommand(w)
-		}) || unknownFile(args)
+	case "make", "gmake", "bmake", "remake":
+		return option("--eval", "-E", "SHELL", ".SHELLFLAGS", "MAKE") || unknownFile(args) || slices.ContainsFunc(args, func(w word) bool {
+			return isInputFile(w) || strings.Contains(w.text, "$(") || setCommand(w)
+		})
 	case "deno":
+		return len(args) == 0 || slices.Contains([]string{"eval", "repl"}, args[0].text) || slices.ContainsFunc(args, isInputFile)
+	case "crystal":
 		return len(args) > 0 && args[0].text == "eval"
-	case "tclsh", "expect", "guile", "sbcl", "erl", "groovy", "ghci":
+	case "bun":
+		return slices.ContainsFunc(args, isInputFile)
+	case "npm", "pnpm", "yarn": // a script that is run by its name
+		return option("set-script") || option("pkg", "config") && option("set") && holds("script")
+	case "cargo":
+		return holds("linker=") || option("--config") && holds("runner", "linker", "wrapper", "rustc")
+	case "uv", "ninja", "task", "cmake":
+		return slices.ContainsFunc(args, isInputFile)
+	case "gh", "glab":
+		return option("alias") && option("set")
+	case "gcc", "g++", "cc", "c++", "clang", "clang++":
+		return slices.ContainsFunc(args, func(w word) bool {
+			return strings.HasPrefix(w.text, "-B") || strings.HasPrefix(w.text, "-specs") || strings.HasPrefix(w.text, "-fplugin")
+		})
+	case "tclsh", "wish", "expect", "guile", "sbcl", "erl", "groovy", "ghci":
 		return len(args) == 0 || option("-", "-c", "-e", "-eval", "--eval", "--load")
-	case "ed":
+	case "ed", "red":
 		return !option("--version", "--help") // by its input
 	case "dc", "m4":
 		return len(args) == 0 || holds("!", "syscmd")
-	case "gnuplot", "octave", "R":
+	case "gnuplot", "octave":
 		return holds("system")
 	case "socat":
 		return holds("EXEC:", "SYSTEM:", "exec:", "system:")
 	}
 	return false
+}
+
+// isInputFile reports whether a word, or the value of an option, stands for the input, or for the output of a command in
+// the place of a file.
+func isInputFile(w word) bool {
+	value := w.text
+	if option, joined, ok := strings.Cut(value, "="); ok && strings.HasPrefix(option, "--") {
+		value = joined
+	} else if len(value) > 2 && value[0] == '-' && value[1] != '-' {
+		value = strings.TrimLeft(value[1:], "abcdefghijklmnopqrstuvwxyz")
+	}
+	return value == "-" || strings.HasPrefix(value, "/dev/") && value != "/dev/null" || strings.HasPrefix(value, "/proc/")
 }
 
 // unknownFile reports whether make is to read a file that is not told, as one that a shell makes.
@@ -225,20 +229,21 @@ func scriptValues(name string, args []word) (values []string) {
 	return values
 }
 
-// runsIn is the match of a pattern with what a command runs by its subcommand or by its options.
-func runsIn(pattern []string, words []word) match {
+// runsIn reports whether what a command runs by its subcommand or by its options may fit the pattern.
+func (s *stopper) runsIn(words []word, depth int) bool {
+	pattern := s.pattern
 	name := path.Base(words[0].text)
 	behind := behindRunner(name, words[1:])
 	for i, w := range behind {
 		if i == lookedAt {
-			return maybe
+			return true
 		}
 		if matchWords(pattern, behind[i:]) != no || matchSubcommand(pattern, behind[i:]) != no || unread(behind[i:], false) {
-			return maybe
+			return true
 		}
 		if base := path.Base(w.text); w.known && base != w.text {
-			if matchWords(pattern, append([]word{{base, true}}, behind[i+1:]...)) != no {
-				return maybe
+			if based := append([]word{{base, true}}, behind[i+1:]...); matchWords(pattern, based) != no || matchSubcommand(pattern, based) != no {
+				return true
 			}
 		}
 	}
@@ -249,16 +254,16 @@ func runsIn(pattern []string, words []word) match {
 		}
 	}
 	if len(values) > lookedAt {
-		return maybe
+		return true
 	}
-	if slices.ContainsFunc(values, func(value string) bool { return scriptRuns(pattern, value) }) {
-		return maybe
+	if slices.ContainsFunc(values, func(value string) bool { return s.scriptRuns(value, depth) }) {
+		return true
 	}
 	lines := scriptValues(name, words[1:])
 	if len(lines) > lookedAt || slices.ContainsFunc(lines, func(line string) bool { return scriptNames(pattern, line) }) {
-		return maybe
+		return true
 	}
-	return no
+	return false
 }
 
 // scriptNames reports whether a command in a shell's script fits a pattern by its name.
@@ -268,9 +273,9 @@ func scriptNames(pattern []string, script string) bool {
 	})
 }
 
-// scriptRuns reports whether a command in a shell's script fits a pattern, or cannot be told.
-func scriptRuns(pattern []string, script string) bool {
+// scriptRuns reports whether a command in a shell's script fits the pattern, or cannot be told.
+func (s *stopper) scriptRuns(script string, depth int) bool {
 	return slices.ContainsFunc(shellParts(script, maxDepth), func(p part) bool {
-		return len(p.words) > 0 && (matchWords(pattern, p.words) != no || matchSubcommand(pattern, p.words) != no || unread(p.words, true))
+		return len(p.words) > 0 && s.stops(p.words, true, depth+1) != no
 	})
 }

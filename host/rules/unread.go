@@ -26,15 +26,15 @@ func unread(words []word, builtins bool) bool {
 		return slices.ContainsFunc(args, func(w word) bool { return !w.known || slices.Contains(options, w.text) })
 	}
 	switch {
-	case slices.Contains(shells, name):
+	case isOneOf(shells, name):
 		return unreadScript(args)
-	case slices.Contains(otherShells, name):
+	case isOneOf(otherShells, name):
 		return !has("--version", "--help") || slices.ContainsFunc(args, func(w word) bool { return !w.known })
 	}
-	if in, ok := codeOf(name); ok {
-		return in.runsCode(args)
+	if in, ok := codeOf(name); ok && in.runsCode(args) {
+		return true
 	}
-	if runsByCommands(name, args) {
+	if runsByCommands(name, args) || unversioned(name) != name && runsByCommands(unversioned(name), args) {
 		return true
 	}
 	switch name {
@@ -44,9 +44,9 @@ func unread(words []word, builtins bool) bool {
 		return slices.ContainsFunc(args, func(w word) bool {
 			return strings.HasPrefix(w.text, "-S") || strings.HasPrefix(w.text, "--split-string")
 		}) || setsBefore(args)
-	case "awk", "gawk", "mawk", "nawk":
-		return slices.ContainsFunc(args, func(w word) bool { return awkCommand.MatchString(w.text) })
-	case "git":
+	case "awk", "gawk", "mawk", "nawk", "original-awk":
+		return runsByAwk(args)
+	case "git", "hub":
 		return runsByGit(args)
 	case "sed", "gsed":
 		return runsBySed(args)
@@ -54,7 +54,10 @@ func unread(words []word, builtins bool) bool {
 		return !has("-l")
 	case "newgrp":
 		return true
-	case "su", "unshare", "nsenter", "script", "parallel":
+	case "parallel":
+		rest, _ := behindOptions(name, args)
+		return len(rest) == 0 || strings.HasPrefix(rest[0].text, "::::")
+	case "su", "unshare", "nsenter", "script":
 		// Without a command they run a shell, or their input.
 		return !slices.ContainsFunc(args, func(w word) bool { return w.known && (!isOption(w.text) || w.text == "-c") })
 	case "sudo", "doas":
@@ -86,9 +89,6 @@ func unread(words []word, builtins bool) bool {
 	return evaluates(words) || setsByWord(words)
 }
 
-// awkCommand is where a program of awk's may run a command.
-var awkCommand = regexp.MustCompile(`\bsystem\s*\(|\|&?\s*getline\b|\bprintf?\b[^{};]*[^{};|]\|&?\s*["a-zA-Z(]`)
-
 // runsByGit reports whether git is told of a command, or of another name for one, in its options.
 func runsByGit(args []word) bool {
 	for i := 0; i < len(args) && strings.HasPrefix(args[i].text, "-"); i++ {
@@ -100,11 +100,14 @@ func runsByGit(args []word) bool {
 		if strings.HasPrefix(strings.ToLower(value), "alias.") || strings.Contains(value, "=!") {
 			return true
 		}
-		if name, _, set := strings.Cut(value, "="); set && (name == "include.path" || strings.HasPrefix(name, "includeIf.") || name == "protocol.ext.allow") {
+		if name, command, set := strings.Cut(value, "="); set && command != "" && gitCommandKey.MatchString(strings.ToLower(name)) && !harmlessCommands.MatchString(command) && !strings.HasPrefix(command, "ssh") {
 			return true
 		}
 	}
-	return setsGit(args) || slices.ContainsFunc(args, func(w word) bool { return strings.HasPrefix(w.text, "ext::") })
+	templates := slices.ContainsFunc(args, func(w word) bool { return w.text == "init" || w.text == "clone" })
+	return setsGit(args) || slices.ContainsFunc(args, func(w word) bool {
+		return strings.Contains(w.text, "ext::") || templates && strings.HasPrefix(w.text, "--template")
+	})
 }
 
 // setsGit reports whether `git config`, or a clone with settings, names a command for later, or another name for one.
@@ -120,8 +123,8 @@ func setsGit(args []word) bool {
 }
 
 // gitCommandKey is a setting of git's that names a command, or makes one of others.
-var gitCommandKey = regexp.MustCompile(`^(alias\..*|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.(external|.*\.(command|textconv))` +
-	`|.*\.(clean|smudge|process|program|cmd|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
+var gitCommandKey = regexp.MustCompile(`^(alias\..*|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
+	`|.*\.(clean|smudge|process|program|cmd|command|textconv|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
 
 // unreadScript reports whether a shell with these arguments runs more than a script among them.
 func unreadScript(args []word) bool {

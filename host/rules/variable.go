@@ -12,8 +12,8 @@ import (
 // names.
 var commandVariables = regexp.MustCompile(`^(PATH|ENV|BASH_ENV|BASH_FUNC_.*|ZDOTDIR|FPATH|PS4|HOME|XDG_CONFIG_HOME|VISUAL|FCEDIT|BROWSER|LD_.*|DYLD_.*` +
 	`|GIT_SSH|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG.*|LESSOPEN|LESSCLOSE|TAR_OPTIONS|RIPGREP_CONFIG_PATH` +
-	`|PERL5OPT|PERL5DB|PYTHONSTARTUP|LUA_INIT.*|VIMINIT|EXINIT|INPUTRC|PSQLRC|HGRCPATH|MAKEFILES|GCONV_PATH|OPENSSL_CONF` +
-	`|CC|CXX|CPP|LD|AR|AS|RUSTC|.*(PAGER|EDITOR|ASKPASS|COMMAND|BROWSER|SHELL|_shell|_RSH|WRAPPER|RUNNER|LINKER))$`)
+	`|PERL5OPT|PERL5DB|PYTHONSTARTUP|PYTHONBREAKPOINT|DOTNET_STARTUP_HOOKS|R_PROFILE(_USER)?|GCC_EXEC_PREFIX|COMPILER_PATH|BASH_LOADABLES_PATH|WGETRC|CURL_HOME|LUA_INIT.*|VIMINIT|EXINIT|INPUTRC|PSQLRC|HGRCPATH|MAKEFILES|GCONV_PATH|OPENSSL_CONF` +
+	`|CC|CXX|CPP|LD|AR|AS|RUSTC|.*(PAGER|EDITOR|ASKPASS|COMMAND|BROWSER|SHELL|_shell|_RSH|WRAPPER|RUNNER|LINKER|LAUNCHER))$`)
 
 // harmlessCommands are programs that these variables often name, of which no rule is about.
 var harmlessCommands = regexp.MustCompile(`^(cat|more|less|true|false|:|(cc|c\+\+|gcc|g\+\+|clang|clang\+\+)(-[0-9]+)?|ccache|sccache|(ba|z|da)?sh|/bin/(ba|z|da)?sh)( -[FRXSN]+)*$`)
@@ -30,6 +30,9 @@ var options = map[string]*regexp.Regexp{
 	"JAVA_TOOL_OPTIONS": regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
 	"JDK_JAVA_OPTIONS":  regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
 	"_JAVA_OPTIONS":     regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
+	"JAVA_OPTS":         regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
+	"MAVEN_OPTS":        regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
+	"GRADLE_OPTS":       regexp.MustCompile(`agent|OnError|OnOutOfMemory|bootclasspath`),
 }
 
 // namesCommand reports whether a variable with a value says which programs others start.
@@ -77,7 +80,9 @@ func assigned(a *syntax.Assign) (names bool, value string) {
 	first := "" // what it begins with, if that is another variable's value
 	if a.Value != nil {
 		text, why := wordOf(a.Value, false)
-		is = word{text, why == "" || why == quoted}
+		if is = (word{text, why == "" || why == quoted}); !is.known {
+			is.text = ""
+		}
 		first = beginning(a.Value)
 	}
 	switch {
@@ -113,12 +118,12 @@ func beginning(w *syntax.Word) string {
 	return value.Param.Value
 }
 
-// holdsRun reports whether the value of a variable, as a command, fits a pattern.
-func holdsRun(pattern []string, value string) bool {
+// holdsRun reports whether the value of a variable, as a command, fits the pattern.
+func (s *stopper) holdsRun(value string) bool {
 	if strings.ContainsAny(value, " \t\n;|&") {
-		return scriptRuns(pattern, value)
+		return s.scriptRuns(value, 0)
 	}
-	return value != "" && matchWords(pattern, []word{{value, true}}) != no
+	return value != "" && matchWords(s.pattern, []word{{value, true}}) != no
 }
 
 // setsByWord reports whether a builtin gives one of the variables that say which programs others start a value.

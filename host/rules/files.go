@@ -1,0 +1,163 @@
+package rules
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+const (
+	// mostNames is how many names of files are looked for in one simple command, and mostFolders in how many folders.
+	mostNames   = 1000
+	mostFolders = 8
+	// mostListed is how many folders are listed to expand one word's wildcards.
+	mostListed = 200
+)
+
+// paths are the files that a part's words may name: each word, what stands in one behind a = or the like, what the shell
+// makes of it, and all that in the folders that the script goes to.
+func (p part) paths(r Request) []Path {
+	var paths []Path
+	for _, folder := range p.goesTo(r) {
+		in := r
+		in.Cwd = folder
+		names := p.named(in)
+		for _, name := range names[:min(len(names), mostNames)] {
+			if folder != r.Cwd {
+				if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
+					continue
+				}
+				name = folder + "/" + name
+			}
+			path, ok := r.Absolute(name)
+			if !ok {
+				continue
+			}
+			if found := (Path{Given: filepath.Clean(path), Real: r.Resolve(path)}); !slices.Contains(paths, found) {
+				paths = append(paths, found)
+			}
+		}
+	}
+	return paths
+}
+
+// goesTo are the folders, absolute, in which a part may run: the session's, those to which the script goes, by one
+// command or by several, and those of its options.
+func (p part) goesTo(r Request) []string {
+	folders := []string{r.Cwd}
+	add := func(names []string) {
+		for _, from := range folders {
+			for _, name := range names {
+				if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
+					name = from + "/" + name
+				}
+				if path, ok := r.Absolute(name); ok && len(folders) < mostFolders && !slices.Contains(folders, filepath.Clean(path)) {
+					folders = append(folders, filepath.Clean(path))
+				}
+			}
+		}
+	}
+	for _, f := range p.folders {
+		f.words = f.words[1:]
+		add(f.named(r))
+	}
+	for i, w := range p.words[:max(len(p.words)-1, 0)] {
+		if w.text == "-C" || w.text == "--directory" {
+			if next := p.words[i+1]; next.known {
+				add([]string{next.text})
+			} else {
+				for _, e := range p.expanded {
+					add(expanded(e, r))
+				}
+			}
+		}
+	}
+	return folders
+}
+
+// named are the names of files that may stand in a part.
+func (p part) named(r Request) []string {
+	var names []string
+	for i, w := range p.words {
+		if w.known && w.text != "" {
+			names = append(names, inWord(w.text)...)
+			if strings.ContainsAny(w.text, " \t\n\"'(") && (!slices.Contains(texts, p.name()) || slices.Contains([]string{"sed", "awk", "gawk"}, p.name())) && (i == 0 || !slices.Contains(textOptions, p.words[i-1].text)) {
+				names = append(names, inCode(w.text)...)
+			}
+		}
+	}
+	for _, w := range p.expanded {
+		for _, text := range expanded(w, r) {
+			names = append(names, inWord(text)...)
+		}
+	}
+	if p.file != "" {
+		names = append(names, p.file)
+	}
+	return names
+}
+
+// inWord are the names that one word may have: itself, and what is behind an option, a revision, a host or an @.
+func inWord(text string) []string {
+	names := []string{text}
+	url := strings.Contains(text, "://")
+	for i, c := range text {
+		if rest := text[i+1:]; rest != "" && (c == '=' || !url && strings.ContainsRune(":@,", c)) {
+			names = append(names, rest)
+		}
+	}
+	if len(text) > 2 && text[0] == '-' && text[1] != '-' {
+		names = append(names, text[2:])
+	}
+	return names
+}
+
+// inCode are the names that a text of several words, or a program in it, may have.
+func inCode(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(c rune) bool {
+		return strings.ContainsRune(" \t\n\"'`()[]{}<>|&;,=:$*!?", c)
+	}), func(name string) bool { return !strings.ContainsAny(name, "./~") })
+}
+
+// expanded are the texts that the shell makes of a word: of its braces, ~, wildcards, the home folder and the session's.
+// What is not known of it is nothing.
+func expanded(w *syntax.Word, r Request) (texts []string) {
+	defer func() { _ = recover() }() // of the library, on what an agent has written
+	listed := 0
+	config := &expand.Config{
+		Env: expand.FuncEnviron(func(name string) string {
+			switch name {
+			case "HOME":
+				return r.Home
+			case "PWD":
+				return r.Cwd
+			}
+			return ""
+		}),
+		CmdSubst:  func(_ io.Writer, _ *syntax.CmdSubst) error { return nil },
+		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "", nil },
+	}
+	if r.List != nil {
+		config.ReadDir2 = func(folder string) ([]fs.DirEntry, error) {
+			if listed++; listed > mostListed {
+				return nil, errTooMany
+			}
+			return r.List(folder)
+		}
+	}
+	for text, err := range expand.FieldsSeq(config, w) {
+		if err != nil || len(texts) == mostNames {
+			break
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+var errTooMany = errors.New("too many folders")

@@ -1,0 +1,247 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+)
+
+// runsByAwk reports whether a program of awk's, among its arguments or where it cannot be read, may run a command.
+func runsByAwk(args []word) bool {
+	program := true // the next word that is no option is it
+	for i := 0; i < len(args); i++ {
+		switch w := args[i]; {
+		case w.text == "-e" || w.text == "--source":
+			if program = false; i+1 < len(args) {
+				if i++; awkRuns(args[i].text) {
+					return true
+				}
+			}
+		case strings.HasPrefix(w.text, "-f"), strings.HasPrefix(w.text, "--file"), strings.HasPrefix(w.text, "-E"), strings.HasPrefix(w.text, "--exec"),
+			strings.HasPrefix(w.text, "-l"), strings.HasPrefix(w.text, "--load"), strings.HasPrefix(w.text, "-i"), strings.HasPrefix(w.text, "--include"):
+			file := w
+			if len(w.text) == 2 || w.text[1] == '-' && !strings.Contains(w.text, "=") {
+				if i++; i == len(args) {
+					return false
+				}
+				file = args[i]
+			}
+			if program = false; !file.known || isInputFile(file) {
+				return true
+			}
+		case w.text == "-v" || w.text == "-F" || w.text == "--assign" || w.text == "--field-separator":
+			i++
+		case strings.HasPrefix(w.text, "-e"), strings.HasPrefix(w.text, "--source="):
+			if program = false; awkRuns(w.text) {
+				return true
+			}
+		case !strings.HasPrefix(w.text, "-"):
+			if program && (awkRuns(w.text) || !w.known && w.text == unknownWhole) {
+				return true
+			}
+			program = false
+		}
+	}
+	return false
+}
+
+// awkCall is where a program of awk's runs something by its name, or has more of itself elsewhere.
+var awkCall = regexp.MustCompile(`\bsystem\s*\(|@\s*[a-zA-Z_]`)
+
+// awkRuns reports whether a program of awk's has a pipe, outside of its texts and patterns, or calls what runs a command.
+func awkRuns(program string) bool {
+	var b strings.Builder // the program without them
+	last := byte('\n')    // before blanks
+	for i := 0; i < len(program); i++ {
+		c := program[i]
+		switch {
+		case c == '"' || c == '/' && strings.IndexByte("(,!~&|{};=\n?:", last) >= 0:
+			for i++; i < len(program) && program[i] != c; i++ {
+				if program[i] == '\\' {
+					i++
+				}
+			}
+			c = '0'
+		case c == '#':
+			for i+1 < len(program) && program[i+1] != '\n' {
+				i++
+			}
+			continue
+		}
+		b.WriteByte(c)
+		if c != ' ' && c != '\t' {
+			last = c
+		}
+	}
+	rest := strings.ReplaceAll(b.String(), "||", "")
+	return strings.Contains(rest, "|") || awkCall.MatchString(rest)
+}
+
+// runsBySed reports whether a script of sed's, among its arguments or where it cannot be read, may run a command.
+func runsBySed(args []word) bool {
+	var script []string
+	known := true
+	given := false // by an option
+	for i := 0; i < len(args); i++ {
+		w := args[i]
+		letters, value, joined := sedOption(w.text)
+		if joined == 0 {
+			continue
+		}
+		given = true
+		next := w
+		if next.text = value; joined < 0 {
+			if i++; i == len(args) {
+				break
+			}
+			next = args[i]
+		}
+		switch {
+		case letters == 'e' && !next.known && next.text == unknownWhole, letters == 'f' && (!next.known || isInputFile(next)):
+			return true
+		case letters == 'e':
+			script, known = append(script, next.text), known && next.known
+		}
+	}
+	if !given {
+		for _, w := range args {
+			if !strings.HasPrefix(w.text, "-") {
+				if w.text == unknownWhole {
+					return true
+				}
+				script, known = append(script, w.text), w.known
+				break
+			}
+		}
+	}
+	return sedRuns(strings.Join(script, "\n"), known)
+}
+
+// sedOption takes an option of sed's apart that gives it a script: by its text (e) or by a file (f). Joined is 1 where the
+// value stands in the same word, -1 where it is the next one, and 0 where there is none.
+func sedOption(option string) (letter byte, value string, joined int) {
+	for _, long := range []struct {
+		name   string
+		letter byte
+	}{{"--expression", 'e'}, {"--file", 'f'}} {
+		if rest, ok := strings.CutPrefix(option, long.name); ok {
+			if value, ok = strings.CutPrefix(rest, "="); ok {
+				return long.letter, value, 1
+			}
+			return long.letter, "", -1
+		}
+	}
+	if !strings.HasPrefix(option, "-") || strings.HasPrefix(option, "--") {
+		return 0, "", 0
+	}
+	at := strings.IndexAny(option, "efil")
+	switch {
+	case at < 0 || option[at] == 'i' || option[at] == 'l':
+		return 0, "", 0
+	case at+1 < len(option):
+		return option[at], option[at+1:], 1
+	}
+	return option[at], "", -1
+}
+
+// sedRuns reports whether a script of sed's has the command e or the flag e of s, which run what is there or in a line. So
+// counts a script that is known and cannot be read, if there is an e in it at all.
+func sedRuns(script string, known bool) bool {
+	runs, ok := readSed(script, false)
+	if !ok {
+		runs, ok = readSed(script, true)
+	}
+	return runs || !ok && known && strings.Contains(script, "e")
+}
+
+// readSed reads a script of sed's. Brackets says that a delimiter in brackets is none; seds differ in that.
+func readSed(s string, brackets bool) (runs, ok bool) {
+	delimited := func(s string, by byte) (rest string, ok bool) {
+		for i := 0; i < len(s); i++ {
+			switch {
+			case s[i] == '\\':
+				i++
+			case s[i] == by:
+				return s[i+1:], true
+			case s[i] == '[' && brackets:
+				if end := strings.IndexByte(s[min(i+2, len(s)):], ']'); end >= 0 {
+					i += 2 + end
+				}
+			}
+		}
+		return "", false
+	}
+	line := func(s string) string { // behind the end of it
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' {
+				i++
+			} else if s[i] == '\n' {
+				return s[i+1:]
+			}
+		}
+		return ""
+	}
+	for {
+		s = strings.TrimLeft(s, " \t\r\n;{}")
+		for s != "" { // addresses
+			switch {
+			case strings.IndexByte("0123456789$,~+! \t", s[0]) >= 0:
+				s = s[1:]
+				continue
+			case s[0] == '/' || s[0] == '\\' && len(s) > 1:
+				by := s[0]
+				if s = s[1:]; by == '\\' {
+					by, s = s[0], s[1:]
+				}
+				if s, ok = delimited(s, by); !ok {
+					return false, false
+				}
+				s = strings.TrimLeft(s, "IM")
+				continue
+			}
+			break
+		}
+		if s == "" {
+			return false, true
+		}
+		c := s[0]
+		s = s[1:]
+		switch {
+		case c == 'e':
+			return true, true
+		case c == 's' || c == 'y':
+			if s == "" {
+				return false, false
+			}
+			by := s[0]
+			if s, ok = delimited(s[1:], by); ok {
+				s, ok = delimited(s, by)
+			}
+			if !ok {
+				return false, false
+			}
+			for c == 's' && s != "" && strings.IndexByte("gpiImMe0123456789w", s[0]) >= 0 {
+				if s[0] == 'e' {
+					return true, true
+				}
+				if s[0] == 'w' {
+					s = line(s)
+					break
+				}
+				s = s[1:]
+			}
+		case strings.IndexByte("aicrRwW#", c) >= 0:
+			s = line(s)
+		case strings.IndexByte("btT:", c) >= 0:
+			end := strings.IndexAny(s, ";\n}")
+			if end < 0 {
+				return false, true
+			}
+			s = s[end:]
+		case strings.IndexByte("qQlLv", c) >= 0:
+			s = strings.TrimLeft(s, " 0123456789.")
+		case strings.IndexByte("=dDgGhHnNpPxzF}{", c) >= 0:
+		default:
+			return false, false
+		}
+	}
+}
