@@ -16,7 +16,7 @@ var (
 	ErrReadOnly      = errors.New("its buffer is read-only")
 	ErrNotModifiable = errors.New("its buffer is not modifiable")
 	ErrSpecialBuffer = errors.New("its buffer is not a normal buffer")
-	ErrMoved         = errors.New("the path leads to another file by now")
+	ErrMoved         = errors.New("the path now leads to another file")
 	ErrBusy          = errors.New("the file or its buffer kept changing")
 	ErrElsewhere     = errors.New("another Neovim has unsaved changes to it")
 )

@@ -205,7 +205,7 @@ func (j *journal) read(id string) (e entry, old, text []byte, err error) {
 	}
 	head, rest, _ := bytes.Cut(data, []byte("\n"))
 	if err := json.Unmarshal(head, &e); err != nil || e.Old < 0 || e.New < 0 || e.Old+e.New != len(rest) {
-		return e, nil, nil, errors.New("the journal's entry is not whole")
+		return e, nil, nil, errors.New("the journal's entry is incomplete")
 	}
 	return e, rest[:e.Old], rest[e.Old:], nil
 }

@@ -199,7 +199,7 @@ func readPack(path string) ([]packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	errBroken := fmt.Errorf("%s is no whole pack", path)
+	errBroken := fmt.Errorf("%s is not a whole pack", path)
 	const each = sha256.Size + 4
 	head := make([]byte, len(packHead)+4)
 	if _, err := io.ReadFull(f, head); err != nil || !bytes.HasPrefix(head, []byte(packHead)) {

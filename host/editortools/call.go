@@ -147,7 +147,7 @@ func (g *Grant) beats(ctx context.Context, r *mcp.CallToolRequest) (stop func())
 func (c *call) understand() error {
 	if len(c.raw) > 0 && c.tool.params != nil {
 		if err := json.Unmarshal(c.raw, &c.args); err != nil {
-			return fmt.Errorf("the arguments are not as the schema says: %w", err)
+			return fmt.Errorf("the arguments do not match the schema: %w", err)
 		}
 	}
 	given := map[string]bool{
@@ -401,7 +401,7 @@ func userTool(ctx context.Context, c *call) (string, error) {
 			err = c.tool.fits(given)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the arguments are not as the schema says: %w", err)
+			return "", fmt.Errorf("the arguments do not match the schema: %w", err)
 		}
 	}
 	q := Question{Context: ctx, Title: Name + ": " + c.tool.name, Tool: c.tool.name, Arguments: c.raw}

@@ -17,7 +17,7 @@ const maxCalls = 1024
 
 var (
 	errNoTurn    = errors.New("no turn of this agent is running, so nobody in Neovim has asked for this")
-	errManyTurns = errors.New("several sessions of this agent work at the moment and the call does not say which one it is for: try again when the other one has ended")
+	errManyTurns = errors.New("several sessions of this agent are working and the call does not say which one it is for: try again when only one is")
 	errTurnEnded = errors.New("the turn has ended")
 )
 

@@ -243,7 +243,7 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, 
 			Context: ctx, Path: e.Path,
 			Decide: func(real string, decided func(error)) {
 				if real != e.real {
-					decided(errors.New("the path leads elsewhere by now"))
+					decided(errors.New("the path now leads elsewhere"))
 					return
 				}
 				rs.base.Files.Asked(real)

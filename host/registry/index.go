@@ -190,7 +190,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 			return errors.New("the server never stops sending")
 		}
 		if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
-			return fmt.Errorf("%s sends to %s, which is not reached over https", via[0].URL.Host, next.URL.Redacted())
+			return fmt.Errorf("%s redirects to %s, which is not reached over https", via[0].URL.Host, next.URL.Redacted())
 		}
 		return safe(next)
 	}}
@@ -212,9 +212,9 @@ func unreachable(host string, err error) error {
 	var refused *net.OpError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%s is not found, so there may be no network", host)
+		return fmt.Errorf("%s was not found: there may be no network", host)
 	case errors.As(err, &refused) && refused.Op == "dial":
-		return fmt.Errorf("%s cannot be reached (%w), so there may be no network", host, refused.Err)
+		return fmt.Errorf("%s cannot be reached (%w): there may be no network", host, refused.Err)
 	case errors.As(err, &failed):
 		return failed.Err // whoever asked says for what
 	}

@@ -51,7 +51,7 @@ func (p Plan) Decides() bool {
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
 	errChangedSince = errors.New("it has changed since that decision: decide again")
-	errTyped        = errors.New("you have changed it too, and without lines your change cannot be told apart: keep it, or undo your change")
+	errTyped        = errors.New("you have changed it too, and a file that is not text has no lines to tell the changes apart by: keep it, or undo yours")
 	errNoSuchHunk   = errors.New("that change is gone")
 )
 

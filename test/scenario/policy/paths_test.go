@@ -150,7 +150,7 @@ func TestLinksOutOfTheFolderAreAsked(t *testing.T) {
 		must.Do(t, os.Remove(s.Dir+"/link.txt"))
 		must.Do(t, os.Symlink(s.Home+"/other.txt", s.Dir+"/link.txt"))
 		s.Command("Acp permit 1")
-		p.AnswersError(id, -32603, "leads to another file by now")
+		p.AnswersError(id, -32603, "now leads to another file")
 	}, scene.Wide)
 }
 
