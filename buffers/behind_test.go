@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func quoted(text string) string { return strconv.Quote(text) }
@@ -124,7 +125,7 @@ func TestWritesOfRemovedAndEmptiedFiles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\ntwo\n")
 		w := n.follow()
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		got := n.write(path, "one\nagent\n")
 		if told := w.onlyChange("removed"); !told.Deleted || said(told.Before) != `"one\ntwo\n"` {
 			t.Errorf("told: %+v", told)
@@ -139,14 +140,14 @@ func TestWritesOfRemovedAndEmptiedFiles(t *testing.T) {
 
 		// Under unsaved text, twice, and then by the user.
 		n.keys("Omine<Esc>")
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		n.write(path, "one\nagent\nmore\n")
 		if told := w.onlyChange("removed under unsaved text"); !told.Deleted {
 			t.Errorf("told: %+v", told)
 		}
 		n.wantText("mine\none\nagent\nmore")
 		n.wantDisk("a.txt", "one\nagent\nmore\n")
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		n.change(path, replacing("agent\n", ""))
 		if told := w.onlyChange("removed before an edit"); !told.Deleted {
 			t.Errorf("told: %+v", told)
@@ -161,14 +162,14 @@ func TestWritesOfRemovedAndEmptiedFiles(t *testing.T) {
 		n.cmd("2mark a")
 		w.settle()
 		undos := n.lua("return vim.fn.undotree().seq_last").(int64)
-		must(t, os.Truncate(path, 0))
+		must.Do(t, os.Truncate(path, 0))
 		got = n.write(path, "one\ntwo\nagent\n")
 		wantTold(t, "the write", got, `"one\ntwo\nthree\n"`, `"one\ntwo\nagent\n"`)
 		n.want("getline(\"'a\")", "two")
 		n.want("undotree().seq_last", undos+1)
 		w.wantNone()
 		n.keys("Omine<Esc>")
-		must(t, os.Truncate(path, 0))
+		must.Do(t, os.Truncate(path, 0))
 		got = n.write(path, "one\n2\nagent\n")
 		wantTold(t, "the write", got, `"mine\none\ntwo\nagent\n"`, `"mine\none\n2\nagent\n"`)
 		if got.Conflict {
@@ -181,7 +182,7 @@ func TestWritesOfRemovedAndEmptiedFiles(t *testing.T) {
 		n.asksNothing("write")
 		text := "mine\none\n2\nagent\n"
 		got = n.write(path, text+"agent\n")
-		must(t, os.Truncate(path, 0))
+		must.Do(t, os.Truncate(path, 0))
 		finished := make(chan struct{})
 		w.watch.Finish(path, func() { close(finished) })
 		<-finished
@@ -226,7 +227,7 @@ func TestWritesThatWaitToFollow(t *testing.T) {
 		w := n.follow()
 		n.cmd("inoremap <expr> X nr2char(getchar())")
 		_, err := n.Input("iX")
-		must(t, err)
+		must.Do(t, err)
 		tried := make(chan struct{}, 100)
 		n.hook = func(fn string) {
 			if fn == "follow" {
@@ -260,8 +261,8 @@ func TestWritesThatWaitToFollow(t *testing.T) {
 		}
 		done = write(context.Background())
 		_, err = n.Input("y<Esc>")
-		must(t, err)
-		must(t, <-done)
+		must.Do(t, err)
+		must.Do(t, <-done)
 		told := w.onlyChange("locked")
 		wantTold(t, "the disk", told, quoted(strings.TrimSuffix(*told.After, "disk\n")), quoted(*told.After))
 		n.wantDisk("a.txt", "one\ndisk\nagent\n")

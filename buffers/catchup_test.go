@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // overtaken writes a file as another program would, and runs the user's command before anybody can have
@@ -228,8 +230,8 @@ func TestTheUserWritesWhatIsNoFile(t *testing.T) {
 		n.lua("os.remove(...) vim.cmd.write()", path)
 		n.wantDisk("a.txt", "onex\n")
 		w.settle()
-		must(t, os.Remove(path))
-		must(t, os.Mkdir(path, 0o755))
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o755))
 		if err := n.Command("write"); err == nil || !strings.Contains(err.Error(), "E502") {
 			t.Errorf("%v", err)
 		}
@@ -305,7 +307,7 @@ func TestTheUserStopsWaiting(t *testing.T) {
 		for n.lua("return require('acp.files.catch_up').writing ~= nil") != true {
 		}
 		_, err := n.Input("<C-c>")
-		must(t, err)
+		must.Do(t, err)
 		if !<-asked {
 			t.Error("Neovim does not ask")
 		}

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // clash is an open conflict as the buffer shows it.
@@ -57,9 +60,7 @@ func (n *neovim) wantClashes(want ...string) {
 	for _, c := range n.clashes() {
 		got = append(got, fmt.Sprintf("%d-%d %s|%s", c.First, c.Last, strings.Join(c.Mine, ","), strings.Join(c.Theirs, ",")))
 	}
-	if g, w := strings.Join(got, "; "), strings.Join(want, "; "); g != w {
-		n.t.Errorf("open conflicts are %q, want %q", g, w)
-	}
+	check.Equal(n.t, strings.Join(got, "; "), strings.Join(want, "; "), "open conflicts are %q")
 	n.want("exists('*maparg') && maparg('c>', 'n', 0, 1)->get('desc', '') ==# 'acp: take the agent''s lines'", truth(len(want) > 0))
 }
 
@@ -81,7 +82,7 @@ func (n *neovim) compared() {
 		n.files.Compare(context.Background(), name, func(err error) { done <- err })
 		select {
 		case err := <-done:
-			must(n.t, err)
+			must.Do(n.t, err)
 		case <-time.After(hung):
 			n.t.Fatal("the comparison does not end")
 		}
@@ -126,7 +127,7 @@ func TestConflictAboveAFoldGoes(t *testing.T) {
 				n.want("winsaveview().topline", int64(1))
 				n.want("luaeval('vim.api.nvim_win_call(vim.fn.win_getid(1), vim.fn.winsaveview).topfill')", int64(3))
 				neovim, err := os.FindProcess(int(n.lua("return vim.fn.getpid()").(int64)))
-				must(t, err)
+				must.Do(t, err)
 				watchdog := time.AfterFunc(hung, func() {
 					t.Error("Neovim draws for ever")
 					neovim.Kill()
@@ -263,9 +264,7 @@ func TestConflictsWithRemovedLines(t *testing.T) {
 		n.wantText("three\nFOUR\nfive")
 		n.wantClashes("0-0 |1,2", "1-2 FOUR|")
 		for i, want := range []string{"agent, above line 1 · c> take · c< yours · c= both|1|2", "agent removed this · c> take · c< yours · c= both"} {
-			if got := n.clashes()[i].Virtual; got != want {
-				t.Errorf("drawn is %q", got)
-			}
+			check.Equal(t, n.clashes()[i].Virtual, want, "drawn is %q")
 		}
 		n.press("2Gc>")
 		n.wantText("three\nfive")

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -98,30 +99,30 @@ func TestKilledWhileWriting(t *testing.T) {
 func killedWhileWriting(t *testing.T, random *rand.Rand) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	must.Do(t, err)
 	defer os.RemoveAll(dir)
 	in := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
-	must(t, os.MkdirAll(in("files", "new"), 0o777))
-	must(t, os.MkdirAll(in("links"), 0o777))
-	must(t, os.MkdirAll(in("journal"), 0o777))
+	must.Do(t, os.MkdirAll(in("files", "new"), 0o777))
+	must.Do(t, os.MkdirAll(in("links"), 0o777))
+	must.Do(t, os.MkdirAll(in("journal"), 0o777))
 	for _, target := range targets {
-		must(t, os.WriteFile(in("files", target.name), textOf(target, 0), 0o600))
-		must(t, os.Chmod(in("files", target.name), target.mode))
+		must.Do(t, os.WriteFile(in("files", target.name), textOf(target, 0), 0o600))
+		must.Do(t, os.Chmod(in("files", target.name), target.mode))
 	}
-	must(t, os.Symlink("../files/to", in("links", "from")))
-	must(t, os.Link(in("files", "linked"), in("links", "other")))
+	must.Do(t, os.Symlink("../files/to", in("links", "from")))
+	must.Do(t, os.Link(in("files", "linked"), in("links", "other")))
 
 	watch, err := fsnotify.NewBufferedWatcher(1 << 12)
-	must(t, err)
+	must.Do(t, err)
 	defer watch.Close()
-	must(t, watch.Add(in("files")))
-	must(t, watch.Add(in("journal")))
+	must.Do(t, watch.Add(in("files")))
+	must.Do(t, watch.Add(in("journal")))
 	victim := exec.Command(os.Args[0])
 	victim.Env = append(os.Environ(), victimEnv+"="+dir)
 	victim.Stderr = os.Stderr
 	out, err := victim.StdoutPipe()
-	must(t, err)
-	must(t, victim.Start())
+	must.Do(t, err)
+	must.Do(t, victim.Start())
 	// Of what is seen of it, the end comes at a random one; often when the journal has just got the second
 	// text of a file, which is then written in place.
 	inPlace, parts := random.IntN(2) == 0, map[string]int{}
@@ -138,7 +139,7 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 			t.Errorf("watch: %v", err)
 		}
 	}
-	must(t, victim.Process.Kill())
+	must.Do(t, victim.Process.Kill())
 	last := map[string]int{}
 	for words := bufio.NewScanner(out); words.Scan(); {
 		var name string
@@ -151,7 +152,7 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 	_ = victim.Wait() // which says that it was killed
 
 	left, err := filepath.Glob(in("files", ".acp-*"))
-	must(t, err)
+	must.Do(t, err)
 	for _, path := range left {
 		if !buffers.IsTemporary(path) {
 			t.Errorf("%s could be a file of a project", path)
@@ -172,17 +173,17 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 				continue
 			}
 			kept, err := os.ReadFile(in("journal", u.ID))
-			must(t, err)
+			must.Do(t, err)
 			for which, text := range map[string][]byte{"old": had, "new": next} {
-				must(t, os.WriteFile(in("journal", u.ID), kept, 0o600))
-				must(t, f.Recover(u.ID, which))
+				must.Do(t, os.WriteFile(in("journal", u.ID), kept, 0o600))
+				must.Do(t, f.Recover(u.ID, which))
 				if data, _ := os.ReadFile(path); !bytes.Equal(data, text) {
 					t.Errorf("%s is recovered as %s", path, short(data))
 				}
 			}
 		}
 		data, err := os.ReadFile(path)
-		must(t, err)
+		must.Do(t, err)
 		if !bytes.Equal(data, had) && !bytes.Equal(data, next) {
 			t.Errorf("%s has %s, not its text %d or the next", path, short(data), last[target.name])
 		}
@@ -203,7 +204,7 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 	if to, err := os.Readlink(in("links", "from")); to != "../files/to" {
 		t.Errorf("the link leads to %q, %v", to, err)
 	}
-	must(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if strings.HasPrefix(e.Name(), ".acp-") || filepath.Dir(path) == in("journal") && !fresh(path) {
 			t.Errorf("%s is left", path)
 		}

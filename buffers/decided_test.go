@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // TestWriteOfWhatTheUserHasDecided has the user make something else of what the agent wants to write, beside text of
@@ -18,7 +19,7 @@ func TestWriteOfWhatTheUserHasDecided(t *testing.T) {
 			got, err := n.asked(func(done func(buffers.Written, error)) {
 				n.files.Write(context.Background(), buffers.Write{Path: path, Text: text, Base: &base}, done)
 			})
-			must(t, err)
+			must.Do(t, err)
 			return got
 		}
 		lines := func(words string) string { return strings.ReplaceAll(words, " ", "\n") + "\n" }

@@ -10,25 +10,27 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // In a directory that may not be written, a file that may be is written in place.
 func TestWriteInPlace(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	must.Do(t, os.Chmod(filepath.Dir(dir), 0o755))
 	path := dir + "/f"
-	must(t, os.WriteFile(path, []byte("old\n"), 0o666))
-	must(t, os.Chmod(path, 0o666))
-	must(t, os.Chmod(dir, 0o555))
+	must.Do(t, os.WriteFile(path, []byte("old\n"), 0o666))
+	must.Do(t, os.Chmod(path, 0o666))
+	must.Do(t, os.Chmod(dir, 0o555))
 	t.Cleanup(func() { os.Chmod(dir, 0o755) })
 	old, err := readOld(path)
-	must(t, err)
+	must.Do(t, err)
 	before, err := os.Stat(path)
-	must(t, err)
+	must.Do(t, err)
 	asNobody(func() { err = (*journal)(nil).write(path, []byte("new\n"), old, old.standing()) })
-	must(t, err)
+	must.Do(t, err)
 	after, err := os.Stat(path)
-	must(t, err)
+	must.Do(t, err)
 	data, _ := os.ReadFile(path)
 	if string(data) != "new\n" || !os.SameFile(before, after) || after.Mode() != before.Mode() {
 		t.Errorf("%q, %v", data, after.Mode())
@@ -59,14 +61,14 @@ func asNobody(fn func()) {
 func TestFilesWithoutPermission(t *testing.T) {
 	dir := t.TempDir()
 	for parent := dir; parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
-		must(t, os.Chmod(parent, 0o755))
+		must.Do(t, os.Chmod(parent, 0o755))
 	}
 	closed, locked := dir+"/closed", dir+"/locked"
-	must(t, os.WriteFile(closed, []byte("x\n"), 0o600))
-	must(t, os.Chmod(closed, 0))
-	must(t, os.Mkdir(locked, 0o700))
-	must(t, os.WriteFile(locked+"/file", []byte("x\n"), 0o666))
-	must(t, os.Chmod(locked, 0))
+	must.Do(t, os.WriteFile(closed, []byte("x\n"), 0o600))
+	must.Do(t, os.Chmod(closed, 0))
+	must.Do(t, os.Mkdir(locked, 0o700))
+	must.Do(t, os.WriteFile(locked+"/file", []byte("x\n"), 0o666))
+	must.Do(t, os.Chmod(locked, 0))
 	t.Cleanup(func() { os.Chmod(locked, 0o700) })
 	for _, path := range []string{closed, locked + "/file"} {
 		var err error
@@ -102,14 +104,14 @@ func TestWriteKeepsAttributes(t *testing.T) {
 	write := func(path, text string) {
 		t.Helper()
 		old, err := readOld(path)
-		must(t, err)
-		must(t, (*journal)(nil).write(path, []byte(text), old, old.standing()))
+		must.Do(t, err)
+		must.Do(t, (*journal)(nil).write(path, []byte(text), old, old.standing()))
 		if data, _ := os.ReadFile(path); string(data) != text {
 			t.Errorf("the disk has %q", data)
 		}
 	}
 	path := dir + "/a"
-	must(t, os.WriteFile(path, []byte("one\n"), 0o666))
+	must.Do(t, os.WriteFile(path, []byte("one\n"), 0o666))
 	given := map[string]string{"user.note": "kept", accessList: string(list)}
 	for name, value := range given {
 		if err := unix.Setxattr(path, name, []byte(value), 0); err != nil {
@@ -126,8 +128,8 @@ func TestWriteKeepsAttributes(t *testing.T) {
 	}
 	// A folder's default is for new files.
 	plain := dir + "/b"
-	must(t, os.WriteFile(plain, []byte("one\n"), 0o666))
-	must(t, unix.Setxattr(dir, "system.posix_acl_default", list, 0))
+	must.Do(t, os.WriteFile(plain, []byte("one\n"), 0o666))
+	must.Do(t, unix.Setxattr(dir, "system.posix_acl_default", list, 0))
 	write(plain, "two\n")
 	if _, err := unix.Getxattr(plain, accessList, nil); err != unix.ENODATA {
 		t.Errorf("the list of a file that had none: %v", err)

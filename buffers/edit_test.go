@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 type written struct {
@@ -41,7 +42,7 @@ func (n *neovim) tryChange(e buffers.Edit) (buffers.Written, error) {
 func (n *neovim) change(path string, change func(*string) (*string, error)) buffers.Written {
 	n.t.Helper()
 	w, err := n.tryChange(buffers.Edit{Path: path, Change: change})
-	must(n.t, err)
+	must.Do(n.t, err)
 	return w
 }
 
@@ -50,7 +51,7 @@ func (n *neovim) restore(path, data string, mode fs.FileMode) buffers.Written {
 	w, err := n.asked(func(done func(buffers.Written, error)) {
 		n.files.Restore(context.Background(), path, []byte(data), mode, done)
 	})
-	must(n.t, err)
+	must.Do(n.t, err)
 	return w
 }
 
@@ -74,7 +75,7 @@ func noFile(*string) (*string, error) { return nil, nil }
 func (n *neovim) wantMode(path string, want fs.FileMode) {
 	n.t.Helper()
 	info, err := os.Stat(path)
-	must(n.t, err)
+	must.Do(n.t, err)
 	if info.Mode().Perm() != want {
 		n.t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
 	}
@@ -195,9 +196,9 @@ func TestEditKeepsWhatTheFileIs(t *testing.T) {
 		} {
 			for _, how := range []string{"", "edit", "edit unsaved"} {
 				path := n.put(c.name, c.data)
-				must(t, os.Chmod(path, 0o751))
-				must(t, os.Symlink(c.name, n.path("link")))
-				must(t, os.Link(path, n.path("hard")))
+				must.Do(t, os.Chmod(path, 0o751))
+				must.Do(t, os.Symlink(c.name, n.path("link")))
+				must.Do(t, os.Link(path, n.path("hard")))
 				if how != "" {
 					n.cmd("edit " + path)
 				}
@@ -214,7 +215,7 @@ func TestEditKeepsWhatTheFileIs(t *testing.T) {
 				n.asksNothing("checktime")
 				n.cmd("enew! | %bwipeout!")
 				for _, name := range []string{c.name, "link", "hard"} {
-					must(t, os.Remove(n.path(name)))
+					must.Do(t, os.Remove(n.path(name)))
 				}
 			}
 		}
@@ -235,9 +236,9 @@ func TestEditKeepsWhatTheFileIs(t *testing.T) {
 
 func TestEditsThatCannotBe(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		must(t, os.Chmod(n.put("ro", "x\n"), 0o444))
-		must(t, os.Mkdir(n.path("dir"), 0o755))
-		must(t, os.Chmod(n.put("l1", "\xe9x\n"), 0o640))
+		must.Do(t, os.Chmod(n.put("ro", "x\n"), 0o444))
+		must.Do(t, os.Mkdir(n.path("dir"), 0o755))
+		must.Do(t, os.Chmod(n.put("l1", "\xe9x\n"), 0o640))
 		no := errors.New("no")
 		mode := fs.FileMode(0o600)
 		for _, c := range []struct {
@@ -328,15 +329,15 @@ func TestEditOnAFullDisk(t *testing.T) {
 		n.keys("ccmine<Esc>")
 		text := n.text()
 		var limit syscall.Rlimit
-		must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+		must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 		full := limit
 		full.Cur = 20_000
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
 		_, err := n.tryChange(buffers.Edit{Path: path, Change: func(now *string) (*string, error) {
 			text := *now + small
 			return &text, nil
 		}})
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 		if !errors.Is(err, syscall.EFBIG) {
 			t.Errorf("%v", err)
 		}
@@ -407,7 +408,7 @@ func TestEditWaitsWhileTextIsLocked(t *testing.T) {
 			{Path: gone, Change: noFile},
 		} {
 			_, err := n.Input("AX")
-			must(t, err)
+			must.Do(t, err)
 			seen := make(chan struct{})
 			n.hook = func(fn string) {
 				if fn == "write" || fn == "remove" {
@@ -419,10 +420,10 @@ func TestEditWaitsWhileTextIsLocked(t *testing.T) {
 			n.files.Edit(context.Background(), e, func(_ buffers.Written, err error) { done <- err })
 			<-seen
 			_, err = n.Input("y<Esc>")
-			must(t, err)
+			must.Do(t, err)
 			select {
 			case err := <-done:
-				must(t, err)
+				must.Do(t, err)
 			case <-time.After(hung):
 				t.Fatal("the edit has no end")
 			}
@@ -469,7 +470,7 @@ func TestEditsAreNoChangesByOthers(t *testing.T) {
 		w := n.follow()
 		mode := fs.FileMode(0o755)
 		_, err := n.tryChange(buffers.Edit{Path: path, Change: replacing("two\n", ""), Mode: &mode})
-		must(t, err)
+		must.Do(t, err)
 		n.wantMode(path, 0o755)
 		w.wantNone()
 		w.quietly()
@@ -493,7 +494,7 @@ func TestEditsAreNoChangesByOthers(t *testing.T) {
 		// Of a file that is no more the watch is not sure at once: it is when it tells of another's removal.
 		others := func(path string) {
 			t.Helper()
-			must(t, os.Remove(path))
+			must.Do(t, os.Remove(path))
 			for deadline := time.Now().Add(hung); ; {
 				w.settle()
 				if c := w.changes(); len(c) == 1 && c[0].Deleted && c[0].Path == path {
@@ -644,7 +645,7 @@ func TestEditCreatesAFile(t *testing.T) {
 				n.cmd("edit " + path)
 			}
 			w, err := n.tryChange(buffers.Edit{Path: path, Change: giving("text\n"), Mode: &mode})
-			must(t, err)
+			must.Do(t, err)
 			if !w.Created || !w.Changed || w.Before != nil || *w.After != "text\n" || (w.Buf != 0) != loaded {
 				t.Errorf("%+v", w)
 			}
@@ -666,7 +667,7 @@ func TestEditOfTheMode(t *testing.T) {
 		n.cmd("set autoread | let g:read = 0 | autocmd BufReadPost * let g:read += 1")
 		for _, mode := range []fs.FileMode{0o755, 0o600} {
 			_, err := n.tryChange(buffers.Edit{Path: path, Change: giving("one\n"), Mode: &mode})
-			must(t, err)
+			must.Do(t, err)
 			n.wantMode(path, mode)
 			n.asksNothing("checktime")
 			n.want("g:read", int64(0))
@@ -677,15 +678,15 @@ func TestEditOfTheMode(t *testing.T) {
 		n.want("&autoread", int64(0))
 		// A file that is to be writable may be written; one that is not to be is so afterwards.
 		other := n.put("b.txt", "one\n")
-		must(t, os.Chmod(other, 0o444|os.ModeSetgid))
+		must.Do(t, os.Chmod(other, 0o444|os.ModeSetgid))
 		mode := fs.FileMode(0o644)
 		_, err := n.tryChange(buffers.Edit{Path: other, Change: giving("two\n"), Mode: &mode})
-		must(t, err)
+		must.Do(t, err)
 		n.wantDisk("b.txt", "two\n")
 		n.wantMode(other, 0o644)
 		mode = 0o444
 		_, err = n.tryChange(buffers.Edit{Path: other, Change: giving("three\n"), Mode: &mode})
-		must(t, err)
+		must.Do(t, err)
 		n.wantDisk("b.txt", "three\n")
 		n.wantMode(other, 0o444)
 		if info, err := os.Stat(other); err != nil || info.Mode()&os.ModeSetgid == 0 {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func intp(n int) *int { return &n }
@@ -20,18 +22,14 @@ func intp(n int) *int { return &n }
 func TestReadsGiveUnsavedText(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\ntwo\n")
-		must(t, os.Symlink(path, n.path("link")))
-		must(t, os.Mkdir(n.path("sub"), 0o755))
+		must.Do(t, os.Symlink(path, n.path("link")))
+		must.Do(t, os.Mkdir(n.path("sub"), 0o755))
 		n.keys("otyped")
 		for _, p := range []string{path, n.path("link"), n.dir + "/sub/../a.txt"} {
-			if got := n.read(p); got != "one\ntyped\ntwo\n" {
-				t.Errorf("%s: %q", p, got)
-			}
+			check.Equal(t, n.read(p), "one\ntyped\ntwo\n", "%s: %q", p)
 		}
 		n.cmd("stopinsert")
-		if got := n.read(n.put("b.txt", "disk\n")); got != "disk\n" {
-			t.Errorf("unloaded: %q", got)
-		}
+		check.Equal(t, n.read(n.put("b.txt", "disk\n")), "disk\n", "unloaded: %q")
 		n.want("bufnr('b.txt')", int64(-1))
 	})
 }
@@ -239,7 +237,7 @@ func TestWriteWhileInserting(t *testing.T) {
 func (n *neovim) input(keys string) {
 	n.t.Helper()
 	_, err := n.Input(keys)
-	must(n.t, err)
+	must.Do(n.t, err)
 	// A request is answered after the input before it has been taken.
 	n.lua("return vim.wait(60000, function() return vim.fn.getchar(1) == 0 end, 1)")
 }
@@ -310,7 +308,7 @@ func TestReadsOfPartsAreNoBase(t *testing.T) {
 		n.keys("ggccMINE<Esc>")
 		for _, line := range []int{1, 3} {
 			_, err := n.tryRead(buffers.Read{Path: path, Line: &line, Limit: intp(1)})
-			must(t, err)
+			must.Do(t, err)
 		}
 		n.write(path, "one\ntwo\nTHREE\n")
 		n.wantText("MINE\ntwo\nTHREE")
@@ -322,9 +320,7 @@ func TestSpecialBuffersAreNotTheFile(t *testing.T) {
 		path := n.edit("a.txt", "disk\n")
 		n.keys("ccview<Esc>")
 		n.cmd("setlocal buftype=acwrite | set modified")
-		if got := n.read(path); got != "disk\n" {
-			t.Errorf("%q", got)
-		}
+		check.Equal(t, n.read(path), "disk\n", "%q")
 	})
 }
 
@@ -403,7 +399,7 @@ func TestWriteCreates(t *testing.T) {
 			n.want("&modified", int64(0))
 		}
 		// A dangling link is followed.
-		must(t, os.Symlink("target.txt", n.path("dangling")))
+		must.Do(t, os.Symlink("target.txt", n.path("dangling")))
 		n.write(n.path("dangling"), "t\n")
 		n.wantDisk("target.txt", "t\n")
 	})
@@ -412,8 +408,8 @@ func TestWriteCreates(t *testing.T) {
 func TestUnloadedWriteKeepsWhatTheFileIs(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.put("run.sh", "a\r\n")
-		must(t, os.Chmod(path, 0o751))
-		must(t, os.Symlink("run.sh", n.path("link")))
+		must.Do(t, os.Chmod(path, 0o751))
+		must.Do(t, os.Symlink("run.sh", n.path("link")))
 		n.write(n.path("link"), "b\nc\n")
 		n.wantDisk("run.sh", "b\r\nc\r\n")
 		if info, _ := os.Lstat(n.path("link")); info.Mode()&fs.ModeSymlink == 0 {
@@ -422,7 +418,7 @@ func TestUnloadedWriteKeepsWhatTheFileIs(t *testing.T) {
 		if info, _ := os.Stat(path); info.Mode().Perm() != 0o751 {
 			t.Errorf("mode %v", info.Mode())
 		}
-		must(t, os.Link(path, n.path("hard")))
+		must.Do(t, os.Link(path, n.path("hard")))
 		n.write(path, "d\n")
 		n.wantDisk("hard", "d\r\n")
 		n.want("len(getbufinfo()) - len(getbufinfo(''))", int64(0))
@@ -438,10 +434,10 @@ func TestUnloadedWriteKeepsWhatTheFileIs(t *testing.T) {
 
 func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		must(t, syscall.Mkfifo(n.path("fifo"), 0o644))
-		must(t, os.Mkdir(n.path("dir"), 0o755))
-		must(t, os.Symlink("loop", n.path("loop")))
-		must(t, os.Chmod(n.put("ro", "x\n"), 0o444))
+		must.Do(t, syscall.Mkfifo(n.path("fifo"), 0o644))
+		must.Do(t, os.Mkdir(n.path("dir"), 0o755))
+		must.Do(t, os.Symlink("loop", n.path("loop")))
+		must.Do(t, os.Chmod(n.put("ro", "x\n"), 0o444))
 		n.put("file", "x\n")
 		for _, c := range []struct {
 			path        string
@@ -567,9 +563,7 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got := n.read(path); got != want {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
-		if got := strings.Join(n.calls, " "); got != "info lines" {
-			t.Error(got)
-		}
+		check.Equal(t, strings.Join(n.calls, " "), "info lines", "%v")
 		// Long lines make fewer of them, and one that is longer than that comes in pieces.
 		long := n.edit("long.txt", strings.Repeat(strings.Repeat("x", 99_999)+"\n", 5)+strings.Repeat("y", 600_000)+"\nend\n")
 		n.keys("Otop<Esc>")
@@ -577,9 +571,7 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got, want := n.read(long), "top\n"+n.disk("long.txt"); got != want {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
-		if got := strings.Join(n.calls, " "); got != "info lines lines lines" {
-			t.Error(got)
-		}
+		check.Equal(t, strings.Join(n.calls, " "), "info lines lines lines", "%v")
 		n.cmd("write | buffer " + path)
 		n.keys("ix<Esc>")
 
@@ -606,7 +598,7 @@ func TestLockedTextIsWrittenLater(t *testing.T) {
 		path := n.edit("a.txt", "one\n")
 		n.cmd("inoremap <expr> X nr2char(getchar())")
 		_, err := n.Input("iX")
-		must(t, err)
+		must.Do(t, err)
 		seen := make(chan struct{})
 		n.hook = func(fn string) {
 			if fn == "write" {
@@ -618,8 +610,8 @@ func TestLockedTextIsWrittenLater(t *testing.T) {
 		n.files.Write(context.Background(), buffers.Write{Path: path, Text: "two\n"}, func(_ buffers.Written, err error) { done <- err })
 		<-seen
 		_, err = n.Input("y<Esc>")
-		must(t, err)
-		must(t, <-done)
+		must.Do(t, err)
+		must.Do(t, <-done)
 		n.wantDisk("a.txt", "two\n")
 	})
 }
@@ -717,7 +709,7 @@ func TestLargeTextsAreWrittenByTheHost(t *testing.T) {
 		path := n.edit("large.txt", text)
 		n.files.Slow = func(_ context.Context, why string) { t.Errorf("told: %s", why) }
 		before, err := os.Stat(path)
-		must(t, err)
+		must.Do(t, err)
 		n.cmd("100 mark a")
 		n.cmd("autocmd BufWritePost * let g:written = get(g:, 'written') + 1")
 		lines[50_000] = "the agent's"

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestForm(t *testing.T) {
@@ -22,9 +24,7 @@ func TestForm(t *testing.T) {
 		"\xff\xfea\x00\r\x00\n\x00": "utf-16le dos bom",
 		"\xfe\xff\x00a\x00\n":       "utf-16 unix bom",
 	} {
-		if got := buffers.Form([]byte(data)); got != want {
-			t.Errorf("%q is %q, want %q", data, got, want)
-		}
+		check.Equal(t, buffers.Form([]byte(data)), want, "%q is %q", data)
 	}
 }
 
@@ -54,10 +54,10 @@ func TestFormsOfWrites(t *testing.T) {
 
 		no := func(*string) (*string, error) { return nil, nil }
 		got, err := n.tryChange(buffers.Edit{Path: n.put("e", "a\r\n"), Change: no})
-		must(t, err)
+		must.Do(t, err)
 		check("removed", got, "utf-8 dos", "")
 		got, err = n.tryChange(buffers.Edit{Path: n.edit("f", "a\r\n"), Change: no})
-		must(t, err)
+		must.Do(t, err)
 		check("removed with its buffer", got, "utf-8 dos", "")
 	})
 }
@@ -111,7 +111,7 @@ func TestTheFormAloneReachesTheBuffer(t *testing.T) {
 		w.await("!&modified && &bomb")
 		w.settle()
 		w.changes()
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		w.await("!filereadable(expand('%'))")
 		for {
 			w.settle()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // entries are the files of a journal that have something in them.
@@ -35,11 +36,11 @@ func TestEmptyEntries(t *testing.T) {
 		t.Helper()
 		ended := make(chan error, 1)
 		one.Write(context.Background(), buffers.Write{Path: path, Text: text}, func(_ buffers.Written, err error) { ended <- err })
-		must(t, <-ended)
+		must.Do(t, <-ended)
 	}
 	write("a\n")
 	left := filepath.Join(journal, "left")
-	must(t, os.WriteFile(left, nil, 0o600))
+	must.Do(t, os.WriteFile(left, nil, 0o600))
 	other := buffers.New(nobody{})
 	other.Journal(journal)
 	if list := other.Unfinished(); len(list) > 0 {
@@ -53,7 +54,7 @@ func TestEmptyEntries(t *testing.T) {
 	if again, _ := os.ReadDir(journal); len(again) != 1 || again[0].Name() != has[0].Name() {
 		t.Errorf("the journal has %v", again)
 	}
-	must(t, os.RemoveAll(journal))
+	must.Do(t, os.RemoveAll(journal))
 	write("c\n")
 	if again, _ := os.ReadDir(journal); len(again) != 1 {
 		t.Errorf("when all was removed the journal has %v", again)
@@ -88,7 +89,7 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 				if list := next().Unfinished(); len(list) != 0 {
 					t.Errorf("offered are %v, of which somebody is at work", list)
 				}
-				must(t, syscall.Kill(pid, syscall.SIGKILL))
+				must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 			}
 		}
 		if _, err := n.tryWrite(path, "new\n"); err == nil {
@@ -101,11 +102,11 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 			t.Fatalf("offered are %v", list)
 		}
 		kept, err := os.ReadFile(filepath.Join(dir, list[0].ID))
-		must(t, err)
+		must.Do(t, err)
 		for _, c := range []struct{ which, want string }{{"keep", "ne"}, {"new", "new\r\n"}, {"old", "between\r\n"}} {
 			n.put("a.txt", "ne")
-			must(t, os.WriteFile(filepath.Join(dir, list[0].ID), kept, 0o600))
-			must(t, next().Recover(list[0].ID, c.which))
+			must.Do(t, os.WriteFile(filepath.Join(dir, list[0].ID), kept, 0o600))
+			must.Do(t, next().Recover(list[0].ID, c.which))
 			n.wantDisk("a.txt", c.want)
 			if list := next().Unfinished(); len(list) != 0 {
 				t.Errorf("offered again are %v", list)
@@ -114,7 +115,7 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 		// Where the file has one of the texts there is nothing to offer.
 		for _, text := range []string{"new\r\n", "between\r\n"} {
 			n.put("a.txt", text)
-			must(t, os.WriteFile(filepath.Join(dir, "x"), kept, 0o600))
+			must.Do(t, os.WriteFile(filepath.Join(dir, "x"), kept, 0o600))
 			if list := next().Unfinished(); len(list) != 0 {
 				t.Errorf("offered are %v", list)
 			}
@@ -132,23 +133,23 @@ func TestRecoveredFilesAreWhatTheyWere(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "writes")
 		n.files.Journal(dir)
 		path := n.edit("a.txt", "old\n")
-		must(t, os.Chmod(path, 0o700))
+		must.Do(t, os.Chmod(path, 0o700))
 		n.cmd("edit! | split " + n.path("b.txt"))
 		kept := map[string]string{}
 		n.hook = func(fn string) {
 			if fn == "write" {
 				name := entries(dir)[0]
 				text, err := os.ReadFile(name)
-				must(t, err)
+				must.Do(t, err)
 				kept[fmt.Sprint(name, len(kept))] = string(text)
 			}
 		}
 		n.write(path, "new\n")
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		n.write(n.path("b.txt"), "begun\n")
 		n.put("b.txt", "beg")
 		for name, text := range kept {
-			must(t, os.WriteFile(name, []byte(text), 0o600))
+			must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 		}
 		list := n.files.Unfinished()
 		if len(list) != 2 {
@@ -158,7 +159,7 @@ func TestRecoveredFilesAreWhatTheyWere(t *testing.T) {
 			if u.Created != (u.Path != path) {
 				t.Errorf("%+v", u)
 			}
-			must(t, n.files.Recover(u.ID, "old"))
+			must.Do(t, n.files.Recover(u.ID, "old"))
 		}
 		n.wantDisk("a.txt", "old\n")
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o700 {

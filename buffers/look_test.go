@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // look looks at a file of at most 1000 bytes.
@@ -44,7 +46,7 @@ func TestLook(t *testing.T) {
 		other := n.put("other.txt", "disk\r\nlines\r\n")
 		large := n.put("large.txt", strings.Repeat("x", 1001))
 		missing := n.path("missing.txt")
-		must(t, os.Symlink(other, n.path("link")))
+		must.Do(t, os.Symlink(other, n.path("link")))
 		n.mu.Lock()
 		n.calls = nil
 		n.mu.Unlock()
@@ -73,13 +75,13 @@ func TestLook(t *testing.T) {
 		if got, err := w.look(other, false); err != nil || !got.Loaded || got.Text != "new\ndisk\nlines\n" {
 			t.Errorf("the file that has just been loaded is %+v, %v", got, err)
 		}
-		must(t, syscall.Mkfifo(n.path("fifo"), 0o600))
+		must.Do(t, syscall.Mkfifo(n.path("fifo"), 0o600))
 		for path, want := range map[string]error{n.dir: buffers.ErrDirectory, n.path("fifo"): buffers.ErrNotRegular, "a.txt": buffers.ErrNotAbsolute} {
 			if got, err := w.look(path, false); !errors.Is(err, want) {
 				t.Errorf("%s is %+v, %v", path, got, err)
 			}
 		}
-		must(t, os.Remove(loaded))
+		must.Do(t, os.Remove(loaded))
 		want.Exists, want.Form = false, ""
 		if got, err := w.look(loaded, false); err != nil || got != want {
 			t.Errorf("the removed file is %+v, %v", got, err)
@@ -115,7 +117,7 @@ func TestFinish(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		gone, empty := n.edit("gone.txt", "one\n"), n.edit("empty.txt", "two\n")
 		w := n.follow()
-		must(t, os.Remove(gone))
+		must.Do(t, os.Remove(gone))
 		n.put("empty.txt", "")
 		finish := func(path string) []buffers.Written {
 			t.Helper()
@@ -140,23 +142,23 @@ func TestFinish(t *testing.T) {
 		moved := n.edit("moved.txt", "three\n")
 		w.settle()
 		for range 2 {
-			must(t, os.Rename(moved, moved+"~"))
+			must.Do(t, os.Rename(moved, moved+"~"))
 			if told := finish(moved); len(told) != 1 || !told[0].Deleted {
 				t.Errorf("told: %+v", told)
 			}
-			must(t, os.Rename(moved+"~", moved))
+			must.Do(t, os.Rename(moved+"~", moved))
 			if told := finish(moved); len(told) != 1 || !told[0].Created || told[0].Before != nil || *told[0].After != "three\n" {
 				t.Errorf("told: %+v", told)
 			}
 		}
 		// So is one that is removed and written anew as it was, and one that the user writes anew is no news.
-		must(t, os.Remove(moved))
+		must.Do(t, os.Remove(moved))
 		finish(moved)
 		n.put("moved.txt", "three\n")
 		if told := finish(moved); len(told) != 1 || !told[0].Created || *told[0].After != "three\n" {
 			t.Errorf("told: %+v", told)
 		}
-		must(t, os.Remove(moved))
+		must.Do(t, os.Remove(moved))
 		finish(moved)
 		n.cmd("silent write")
 		if told := finish(moved); len(told) > 0 {
@@ -198,7 +200,7 @@ func TestTextsBeforeAndAfterAChange(t *testing.T) {
 		check("a write", n.write(path, "1\n2\n"), `"1\nTWO\nthree\nfour\n"`, `"1\n2\n"`)
 		w.settle()
 		w.changes()
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		w.await("filereadable(expand('%')) == 0")
 		w.settle()
 		for told := w.changes(); ; told = w.changes() {
@@ -221,16 +223,14 @@ func TestTextsBeforeAndAfterAChange(t *testing.T) {
 func TestLookTellsTheMode(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.put("run.sh", "x\n")
-		must(t, os.Chmod(path, 0o751|os.ModeSetgid))
+		must.Do(t, os.Chmod(path, 0o751|os.ModeSetgid))
 		w := n.follow()
 		for path, want := range map[string]fs.FileMode{path: 0o751, n.path("missing"): 0} {
 			got := make(chan fs.FileMode, 2)
 			w.watch.Look(path, false, 1000, func(seen buffers.Seen, _ error) { got <- seen.Mode })
 			select {
 			case mode := <-got:
-				if mode != want {
-					t.Errorf("%s: %v, want %v", path, mode, want)
-				}
+				check.Equal(t, mode, want, "%s: %v", path)
 			case <-time.After(hung):
 				t.Fatal("the look has no answer")
 			}
@@ -243,7 +243,7 @@ func TestLookTellsTheMode(t *testing.T) {
 func TestLookAtAWriteCutShort(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		dir := filepath.Join(t.TempDir(), "writes")
-		must(t, os.Mkdir(dir, 0o700))
+		must.Do(t, os.Mkdir(dir, 0o700))
 		const old, text = "old\r\n", "new\r\n"
 		for _, name := range []string{"kept", "recovered", "typed", "whole", "loaded"} {
 			has := "ne"
@@ -252,8 +252,8 @@ func TestLookAtAWriteCutShort(t *testing.T) {
 			}
 			path := n.put(name, has)
 			head, err := json.Marshal(map[string]any{"Path": path, "Old": len(old), "New": len(text)})
-			must(t, err)
-			must(t, os.WriteFile(filepath.Join(dir, name), []byte(string(head)+"\n"+old+text), 0o600))
+			must.Do(t, err)
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(string(head)+"\n"+old+text), 0o600))
 		}
 		n.edit("loaded", "ne")
 		n.files.Journal(dir)
@@ -268,9 +268,9 @@ func TestLookAtAWriteCutShort(t *testing.T) {
 			is(name, "new\n")
 		}
 		is("whole", "old\n")
-		must(t, n.files.Recover("kept", "keep"))
+		must.Do(t, n.files.Recover("kept", "keep"))
 		is("kept", "ne")
-		must(t, n.files.Recover("recovered", "old"))
+		must.Do(t, n.files.Recover("recovered", "old"))
 		is("recovered", "old\n")
 		n.put("typed", "nearly")
 		is("typed", "nearly")

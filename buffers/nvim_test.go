@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/need"
 	"github.com/neovim/go-client/nvim"
 	"go.uber.org/goleak"
@@ -57,18 +59,18 @@ type neovim struct {
 func startNeovim(t *testing.T, command string, shell ...string) *neovim {
 	t.Helper()
 	root, err := filepath.Abs("..")
-	must(t, err)
+	must.Do(t, err)
 	// So that go test knows that its result hangs on this file.
 	_, err = os.ReadFile(filepath.Join(root, "lua/acp/files/buffers.lua"))
-	must(t, err)
+	must.Do(t, err)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
+	must.Do(t, err)
 	args := []string{
 		"--clean", "--embed", "--headless",
 		"--cmd", "set runtimepath^=" + root + " directory=" + dir + "/.swap// undofile undodir=" + dir + "/.undo backupdir=" + dir + "/.backup//",
 	}
 	for _, d := range []string{".swap", ".undo", ".backup"} {
-		must(t, os.Mkdir(filepath.Join(dir, d), 0o700))
+		must.Do(t, os.Mkdir(filepath.Join(dir, d), 0o700))
 	}
 	if len(shell) > 0 {
 		args = append([]string{"-c", shell[0], command, command}, args...)
@@ -77,7 +79,7 @@ func startNeovim(t *testing.T, command string, shell ...string) *neovim {
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(command), nvim.ChildProcessArgs(args...), nvim.ChildProcessDir(dir),
 		nvim.ChildProcessLogf(t.Logf))
-	must(t, err)
+	must.Do(t, err)
 	n := &neovim{Nvim: v, t: t, dir: dir}
 	n.files = buffers.New(n)
 	t.Cleanup(func() {
@@ -109,40 +111,33 @@ func (n *neovim) CallBuffers(ctx context.Context, fn string, args, result any) e
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (n *neovim) path(name string) string { return filepath.Join(n.dir, name) }
 
 // put writes a file on the disk, as another program would.
 func (n *neovim) put(name, data string) string {
 	n.t.Helper()
-	must(n.t, os.WriteFile(n.path(name), []byte(data), 0o644))
+	must.Do(n.t, os.WriteFile(n.path(name), []byte(data), 0o644))
 	return n.path(name)
 }
 
 func (n *neovim) disk(name string) string {
 	n.t.Helper()
 	data, err := os.ReadFile(n.path(name))
-	must(n.t, err)
+	must.Do(n.t, err)
 	return string(data)
 }
 
 func (n *neovim) cmd(command string) {
 	n.t.Helper()
-	must(n.t, n.Command(command))
+	must.Do(n.t, n.Command(command))
 }
 
 // keys types keys as a user would; <Esc> and the like are translated.
 func (n *neovim) keys(keys string) {
 	n.t.Helper()
 	keys, err := n.ReplaceTermcodes(keys, true, true, true)
-	must(n.t, err)
-	must(n.t, n.FeedKeys(keys, "xt", true))
+	must.Do(n.t, err)
+	must.Do(n.t, n.FeedKeys(keys, "xt", true))
 }
 
 // edit opens a file with a text in the current window.
@@ -156,7 +151,7 @@ func (n *neovim) edit(name, data string) string {
 func (n *neovim) lua(code string, args ...any) any {
 	n.t.Helper()
 	var v any
-	must(n.t, n.ExecLua(code, &v, args...))
+	must.Do(n.t, n.ExecLua(code, &v, args...))
 	if u, ok := v.(uint64); ok {
 		return int64(u) // how large numbers come
 	}
@@ -171,23 +166,17 @@ func (n *neovim) text() string {
 
 func (n *neovim) wantText(want string) {
 	n.t.Helper()
-	if got := n.text(); got != want {
-		n.t.Errorf("the buffer has %.200q, want %.200q", got, want)
-	}
+	check.Equal(n.t, n.text(), want, "the buffer has %.200q")
 }
 
 func (n *neovim) wantDisk(name, want string) {
 	n.t.Helper()
-	if got := n.disk(name); got != want {
-		n.t.Errorf("the disk has %.200q, want %.200q", got, want)
-	}
+	check.Equal(n.t, n.disk(name), want, "the disk has %.200q")
 }
 
 func (n *neovim) want(expr string, want any) {
 	n.t.Helper()
-	if got := n.lua("return vim.api.nvim_eval(...)", expr); got != want {
-		n.t.Errorf("%s is %#v, want %#v", expr, got, want)
-	}
+	check.Equal(n.t, n.lua("return vim.api.nvim_eval(...)", expr), want, "%s is %#v", expr)
 }
 
 // asksNothing runs what a user might.
@@ -215,11 +204,11 @@ func (n *neovim) asks(do func() error) (asked bool) {
 			return asked
 		case <-ticker.C: // Neovim does not tell that it asks
 			mode, err := n.Mode()
-			must(n.t, err)
+			must.Do(n.t, err)
 			if mode.Blocking || strings.HasPrefix(mode.Mode, "r") {
 				asked = true
 				_, err := n.Input("n")
-				must(n.t, err)
+				must.Do(n.t, err)
 			}
 		case <-deadline:
 			n.t.Fatal("Neovim hangs")
@@ -247,7 +236,7 @@ func (n *neovim) tryRead(r buffers.Read) (string, error) {
 func (n *neovim) read(path string) string {
 	n.t.Helper()
 	text, err := n.tryRead(buffers.Read{Path: path})
-	must(n.t, err)
+	must.Do(n.t, err)
 	return text
 }
 
@@ -273,6 +262,6 @@ func (n *neovim) tryWrite(path, text string) (buffers.Written, error) {
 func (n *neovim) write(path, text string) buffers.Written {
 	n.t.Helper()
 	w, err := n.tryWrite(path, text)
-	must(n.t, err)
+	must.Do(n.t, err)
 	return w
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What was asked for before is done when the order tells so, and nothing has to come for that.
@@ -11,9 +13,7 @@ func TestDrain(t *testing.T) {
 	var o order
 	drained := make(chan int, 2)
 	o.drain(func() { drained <- 0 })
-	if got := <-drained; got != 0 {
-		t.Errorf("an idle one tells %d", got)
-	}
+	check.Equal(t, <-drained, 0, "an idle one tells %d")
 	dir := t.TempDir()
 	gate, done := make(chan bool), make(chan bool, 2)
 	for _, name := range []string{"a", "b"} {
@@ -28,7 +28,5 @@ func TestDrain(t *testing.T) {
 		t.Error("it tells while one is running")
 	}
 	gate <- true
-	if got := <-drained; got != 2 {
-		t.Errorf("it tells when %d are done", got)
-	}
+	check.Equal(t, <-drained, 2, "it tells when %d are done")
 }

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // noBuffers is a Neovim that shows no file.
@@ -18,13 +20,9 @@ func (noBuffers) CallBuffers(context.Context, string, any, any) error { return n
 // Of a file that is too large for one answer lines are read, and nothing else; it takes no memory.
 func TestFilesThatAreTooLargeToBeReadWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(path, []byte("one\ntwo\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("one\ntwo\n"), 0o666))
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	const size = 50 << 30 // all but its ends is a hole
 	if _, err := file.WriteAt([]byte("\nend"), size-4); err != nil {
 		t.Skip(err)
@@ -88,9 +86,7 @@ func TestPartsOfAFile(t *testing.T) {
 			whole += "last"
 		}
 		path := filepath.Join(dir, kind)
-		if err := os.WriteFile(path, []byte(whole), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(whole), 0o666))
 		all, _ := detect([]byte(whole))
 		rows := strings.Count(all, "\n")
 		for range 200 {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func (n *neovim) preview(path, text string) (buffers.Preview, error) {
@@ -31,7 +33,7 @@ func (n *neovim) preview(path, text string) (buffers.Preview, error) {
 // TestPreview compares what is foretold of a write with what it then does.
 func TestPreview(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		check := func(what, path, text string, want buffers.Preview) {
+		previews := func(what, path, text string, want buffers.Preview) {
 			t.Helper()
 			got, err := n.preview(path, text)
 			if err != nil || got != want {
@@ -41,17 +43,15 @@ func TestPreview(t *testing.T) {
 				t.Errorf("%s: the write has made %s of %s", what, said(w.After), said(w.Before))
 			}
 		}
-		check("a new file", n.path("new.txt"), "a\n", buffers.Preview{After: "a\n", Text: "a\n"})
-		check("a file on disk", n.put("disk.txt", "a\r\nb\r\n"), "a\r\nc\r\n", buffers.Preview{Exists: true, Before: "a\nb\n", After: "a\nc\n", Text: "a\nc\n"})
+		previews("a new file", n.path("new.txt"), "a\n", buffers.Preview{After: "a\n", Text: "a\n"})
+		previews("a file on disk", n.put("disk.txt", "a\r\nb\r\n"), "a\r\nc\r\n", buffers.Preview{Exists: true, Before: "a\nb\n", After: "a\nc\n", Text: "a\nc\n"})
 
 		path := n.edit("loaded.txt", "one\ntwo\nthree\nfour\n")
-		if got := n.read(path); got != "one\ntwo\nthree\nfour\n" {
-			t.Errorf("read: %q", got)
-		}
-		check("a loaded file", path, "1\ntwo\nthree\nfour\n",
+		check.Equal(t, n.read(path), "one\ntwo\nthree\nfour\n", "read: %q")
+		previews("a loaded file", path, "1\ntwo\nthree\nfour\n",
 			buffers.Preview{Exists: true, Before: "one\ntwo\nthree\nfour\n", After: "1\ntwo\nthree\nfour\n", Text: "1\ntwo\nthree\nfour\n"})
 		n.keys("Gomine<Esc>")
-		check("unsaved text", path, "1\n2\nthree\nfour\n",
+		previews("unsaved text", path, "1\n2\nthree\nfour\n",
 			buffers.Preview{Exists: true, Before: "1\ntwo\nthree\nfour\nmine\n", After: "1\n2\nthree\nfour\nmine\n", Text: "1\n2\nthree\nfour\n"})
 		n.keys("ggcwmy one<Esc>")
 		got, err := n.preview(path, "one\n2\nthree\nfour\n")
@@ -63,7 +63,7 @@ func TestPreview(t *testing.T) {
 		if n.wantText("my one\n2\nthree\nfour\nmine"); n.disk("loaded.txt") != "1\n2\nthree\nfour\n" {
 			t.Errorf("the preview has written %q", n.disk("loaded.txt"))
 		}
-		must(t, os.Mkdir(n.path("folder"), 0o777))
+		must.Do(t, os.Mkdir(n.path("folder"), 0o777))
 		if _, err := n.preview(n.path("folder"), ""); !errors.Is(err, buffers.ErrDirectory) {
 			t.Errorf("of a folder: %v", err)
 		}

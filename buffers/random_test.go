@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var (
@@ -105,7 +107,7 @@ func (r *randomEdits) edited(lines []string) []string {
 func (r *randomEdits) buffer() []string {
 	r.t.Helper()
 	var lines []string
-	must(r.t, r.ExecLua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)", &lines))
+	must.Do(r.t, r.ExecLua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)", &lines))
 	return lines
 }
 
@@ -243,9 +245,7 @@ func (r *randomEdits) round() {
 		if !slices.Equal(before, after) && r.IntN(2) == 0 {
 			more = fmt.Sprintf("more%d", r.count)
 			r.input(more)
-			if got := join(r.buffer()); !strings.Contains(got, word+more) {
-				r.t.Errorf("typed on is %q behind %q:\n%q", more, word, got)
-			}
+			check.Contains(r.t, join(r.buffer()), word+more, "typed on is %q behind %q:\n%q", more, word)
 		}
 		r.press("<Esc>")
 		if more != "" {
@@ -347,14 +347,14 @@ func (r *randomEdits) writeDisk(lines []string) (told buffers.Written) {
 	if r.IntN(2) == 0 {
 		r.put("a.txt", join(lines))
 	} else {
-		must(r.t, os.Rename(r.put("a.new", join(lines)), r.file))
+		must.Do(r.t, os.Rename(r.put("a.new", join(lines)), r.file))
 	}
 	var all []buffers.Written
 	for range 10 { // more than it takes: nothing tells that a change of the disk leaves a buffer as it is
 		r.settle()
 		done := make(chan error, 1)
 		r.files.Peek(context.Background(), r.file, func(_ string, err error) { done <- err })
-		must(r.t, <-done)
+		must.Do(r.t, <-done)
 		if all = r.changes(); len(all) > 0 {
 			break
 		}

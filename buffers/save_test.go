@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // asUser has buffers saved as the user's :write does.
@@ -136,7 +137,7 @@ func TestSavingThatAsks(t *testing.T) {
 		n.wantDisk("a.txt", "two\n")
 		cancel() // the agent's request is over
 		_, err := n.Input("!<CR>")
-		must(t, err)
+		must.Do(t, err)
 		select {
 		case w := <-done:
 			if *w.After != "two!\n" || !strings.HasPrefix(w.Note, "Saving a.txt took") {
@@ -190,7 +191,7 @@ func limited(t *testing.T) bool {
 		return true
 	}
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	cmd := exec.Command(self, "-test.run", "^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), limitedEnv+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -208,19 +209,19 @@ func TestUnloadedWriteOnAFullDisk(t *testing.T) {
 		old := strings.Repeat("old\n", 1000)
 		path := n.put("a.txt", old)
 		var limit syscall.Rlimit
-		must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+		must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 		full := limit
 		full.Cur = 8192
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
 		_, err := n.tryWrite(path, strings.Repeat("new\n", 10_000))
 		_, created := n.tryWrite(n.path("new.txt"), strings.Repeat("new\n", 10_000))
-		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 		if !errors.Is(err, syscall.EFBIG) || !errors.Is(created, syscall.EFBIG) {
 			t.Errorf("%v, %v", err, created)
 		}
 		n.wantDisk("a.txt", old)
 		files, err := os.ReadDir(n.dir)
-		must(t, err)
+		must.Do(t, err)
 		for _, f := range files {
 			if f.Name() != "a.txt" && !strings.HasPrefix(f.Name(), ".swap") && !strings.HasPrefix(f.Name(), ".undo") && !strings.HasPrefix(f.Name(), ".backup") {
 				t.Errorf("%s is left", f.Name())
@@ -236,11 +237,11 @@ func TestUnloadedWriteKeepsTheOwner(t *testing.T) {
 	}
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.put("a.txt", "old\n")
-		must(t, os.Chown(path, 4321, 1234))
-		must(t, os.Chmod(path, 0o640|os.ModeSetgid))
+		must.Do(t, os.Chown(path, 4321, 1234))
+		must.Do(t, os.Chmod(path, 0o640|os.ModeSetgid))
 		n.write(path, "new\n")
 		info, err := os.Stat(path)
-		must(t, err)
+		must.Do(t, err)
 		if s := info.Sys().(*syscall.Stat_t); s.Uid != 4321 || s.Gid != 1234 || info.Mode() != 0o640|os.ModeSetgid {
 			t.Errorf("owner %d:%d, mode %v", s.Uid, s.Gid, info.Mode())
 		}

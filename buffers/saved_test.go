@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // foretold writes a text, and checks that it was foretold right.
 func (n *neovim) foretold(path, text string) buffers.Written {
 	n.t.Helper()
 	p, err := n.preview(path, text)
-	must(n.t, err)
+	must.Do(n.t, err)
 	got := n.write(path, text)
 	if said(&p.Before) != said(got.Before) || said(&p.After) != said(got.After) || (p.Conflicts > 0) != got.Conflict {
 		n.t.Errorf("foretold is %+v, written %s of %s, %+v", p, said(got.After), said(got.Before), got)
@@ -178,7 +180,7 @@ func TestSavedWhileAWriteWaits(t *testing.T) {
 			done := make(chan error, 1)
 			write := buffers.Write{Path: path, Real: path, Text: text}
 			n.files.Write(context.Background(), write, func(_ buffers.Written, err error) { done <- err })
-			must(t, <-done)
+			must.Do(t, <-done)
 		}
 		// It may have read what was saved before.
 		wait("one\ntwo\nits\n", func() {
@@ -217,9 +219,8 @@ func TestTheHostsOwnSavesAreNotTheUsers(t *testing.T) {
 				t.Errorf("%s: the user has saved %q, want %q", what, w.saved, names)
 			}
 			w.saved = nil
-			if byUser := n.lua("return require('acp.files.track').written(...) ~= nil", path); byUser != (len(names) > 0) {
-				t.Errorf("%s: written by the user: %v", what, byUser)
-			}
+			check.Equal(t, n.lua("return require('acp.files.track').written(...) ~= nil", path), (len(names) > 0),
+				"%s: written by the user: %v", what)
 		}
 		n.write(path, "one\ntwo\n")
 		want("a write")

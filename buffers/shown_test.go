@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/neovim/go-client/msgpack"
 )
 
@@ -24,7 +26,7 @@ func (c *counted) CallBuffers(ctx context.Context, fn string, args, result any) 
 	c.calls++
 	for _, v := range []any{args, result} {
 		var packed strings.Builder
-		must(c.t, msgpack.NewEncoder(&packed).Encode(v))
+		must.Do(c.t, msgpack.NewEncoder(&packed).Encode(v))
 		c.bytes += packed.Len()
 	}
 	return err
@@ -238,15 +240,13 @@ func TestWhichBufferShowsAFile(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		check := func(name, want string) {
 			t.Helper()
-			if got := n.read(n.path(name)); got != want {
-				t.Errorf("%s: %q was read, expected %q", name, got, want)
-			}
+			check.Equal(t, n.read(n.path(name)), want, "%s: %q was read", name)
 		}
 		for _, name := range []string{"a", "b", "c", "d", "dir/e"} {
-			must(t, os.MkdirAll(n.path("dir"), 0o755))
+			must.Do(t, os.MkdirAll(n.path("dir"), 0o755))
 			n.put(name, name+" on the disk\n")
 		}
-		must(t, os.Symlink(n.path("dir"), n.path("link")))
+		must.Do(t, os.Symlink(n.path("dir"), n.path("link")))
 		check("a", "a on the disk\n") // no buffer has a name
 		change := func(text string) { n.cmd("call setline(1, '" + text + "')") }
 		n.cmd("set hidden | edit " + n.path("a")) // the first buffer becomes this one

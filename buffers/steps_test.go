@@ -4,15 +4,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // onDisk is a file with a text, as it is read.
 func onDisk(t *testing.T, text string) (string, file) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.txt")
-	must(t, os.WriteFile(path, []byte(text), 0o666))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	disk, err := readFile(path)
-	must(t, err)
+	must.Do(t, err)
 	return path, disk
 }
 

@@ -1,6 +1,10 @@
 package buffers
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
 
 // Only what the buffer has not taken over goes from the disk, and what it has stays there.
 func TestWithdrawUnder(t *testing.T) {
@@ -15,8 +19,6 @@ func TestWithdrawUnder(t *testing.T) {
 		"the last line did not end":   {"1\nu", "1\na\n", "1\na\n", "1\n2", "1\n2"},
 		"somebody has taken it back":  {"1\nu\n", "1\na\n", "1\n2\n", "1\n2\n", "1\n2\n"},
 	} {
-		if got := WithdrawUnder(c.mine, c.after, c.disk, c.before); got != c.want {
-			t.Errorf("%s: the disk gets %q, want %q", name, got, c.want)
-		}
+		check.Equal(t, WithdrawUnder(c.mine, c.after, c.disk, c.before), c.want, "%s: the disk gets %q", name)
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMerge3(t *testing.T) {
@@ -79,9 +82,7 @@ func TestConflictsOfAMerge(t *testing.T) {
 			}
 			got = append(got, s)
 		}
-		if got := strings.Join(got, ", "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), c.want, "%s: %s", c.name)
 	}
 }
 
@@ -107,9 +108,7 @@ func TestCutLinesInPartsIsTheWhole(t *testing.T) {
 		for i := range 6 {
 			got += cutLines(text, i, i+1)
 		}
-		if got != text {
-			t.Errorf("%q in parts is %q", text, got)
-		}
+		check.Equal(t, got, text, "%q in parts is %q", text)
 	}
 }
 
@@ -136,12 +135,8 @@ func TestChangesOfOtherLines(t *testing.T) {
 			t.Errorf("%q to %q makes of %q: %q, want %q", c.old, c.next, c.text, got, c.want)
 		}
 	}
-	if got := carried("a\nb", "a\nb\n", "x\nb\n"); got != "x\nb" {
-		t.Errorf("the last newline comes: %q", got)
-	}
-	if got := carried("a\nb", "a\nb", "a\nb\n"); got != "a\nb\n" {
-		t.Errorf("the last newline does not come: %q", got)
-	}
+	check.Equal(t, carried("a\nb", "a\nb\n", "x\nb\n"), "x\nb", "the last newline comes: %q")
+	check.Equal(t, carried("a\nb", "a\nb", "a\nb\n"), "a\nb\n", "the last newline does not come: %q")
 }
 
 func TestMemoryIsBounded(t *testing.T) {
@@ -169,12 +164,12 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestRealPath(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
-	must(t, os.MkdirAll(dir+"/a/b", 0o755))
-	must(t, os.WriteFile(dir+"/a/b/there", nil, 0o600))
-	must(t, os.Symlink("a/b", dir+"/link"))
-	must(t, os.Symlink(dir+"/nowhere/x", dir+"/dangling"))
-	must(t, os.Symlink("self", dir+"/self"))
+	must.Do(t, err)
+	must.Do(t, os.MkdirAll(dir+"/a/b", 0o755))
+	must.Do(t, os.WriteFile(dir+"/a/b/there", nil, 0o600))
+	must.Do(t, os.Symlink("a/b", dir+"/link"))
+	must.Do(t, os.Symlink(dir+"/nowhere/x", dir+"/dangling"))
+	must.Do(t, os.Symlink("self", dir+"/self"))
 	for _, c := range []struct{ path, want string }{
 		{"/a/b/f", "/a/b/f"},
 		{"/link/f", "/a/b/f"},
@@ -198,13 +193,6 @@ func TestRealPath(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // fake is an Editor of which no buffer shows any file; gate, where set, is called for each.
 type fake struct {
 	gate func(ctx context.Context, path string) error
@@ -216,7 +204,7 @@ func (e fake) CallBuffers(ctx context.Context, fn string, args, result any) erro
 
 func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Symlink("slow", dir+"/alias"))
+	must.Do(t, os.Symlink("slow", dir+"/alias"))
 	release := make(chan struct{})
 	f := New(fake{func(_ context.Context, path string) error {
 		if strings.HasSuffix(path, "slow") {
@@ -255,9 +243,9 @@ func TestJobsOfOnePathKeepTheirOrderAndOthersDoNotWait(t *testing.T) {
 // What was allowed of a path is the file that it led to then.
 func TestALinkThatHasMoved(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, err)
-	must(t, os.WriteFile(dir+"/a", []byte("a"), 0o666))
-	must(t, os.Symlink("a", dir+"/link"))
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(dir+"/a", []byte("a"), 0o666))
+	must.Do(t, os.Symlink("a", dir+"/link"))
 	f := New(fake{func(context.Context, string) error { return nil }})
 	answers := make(chan error, 1)
 	read := func() error {
@@ -267,8 +255,8 @@ func TestALinkThatHasMoved(t *testing.T) {
 	if err := read(); err != nil {
 		t.Error(err)
 	}
-	must(t, os.Remove(dir+"/link"))
-	must(t, os.Symlink("b", dir+"/link"))
+	must.Do(t, os.Remove(dir+"/link"))
+	must.Do(t, os.Symlink("b", dir+"/link"))
 	if err := read(); !errors.Is(err, ErrMoved) {
 		t.Errorf("a read is %v, want %v", err, ErrMoved)
 	}
@@ -345,9 +333,7 @@ func TestWhatAnotherProgramKnew(t *testing.T) {
 		{"has what the user saved since", "a\nb\n", "a\nbx\n", "2\nbx\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := tells(c.given, c.base, c.text); got != c.want {
-				t.Errorf("made of what was given: %v", got)
-			}
+			check.Equal(t, tells(c.given, c.base, c.text), c.want, "made of what was given: %v")
 		})
 	}
 }
@@ -356,7 +342,7 @@ func TestWhatAnotherProgramKnew(t *testing.T) {
 func TestWhatBecameUTF8(t *testing.T) {
 	utf16 := func(text string) string {
 		data, err := format{encoding: "utf-16le"}.encode(text)
-		must(t, err)
+		must.Do(t, err)
 		return string(data)
 	}
 	for name, c := range map[string]struct {
@@ -379,9 +365,7 @@ func TestWhatBecameUTF8(t *testing.T) {
 		"another one":                 {"cp1251", "a\n", "é\n", false},
 		"another one, and a mark":     {"cp1251", "a\n", "\ufeffé\n", true},
 	} {
-		if got := becameUTF8(c.encoding, c.had, []byte(c.data)); got != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		check.Equal(t, becameUTF8(c.encoding, c.had, []byte(c.data)), c.want, "%s: %v", name)
 	}
 }
 
@@ -390,9 +374,7 @@ func TestTheRestEndsForTheUser(t *testing.T) {
 	f := New(deaf{})
 	w := &Watch{files: f, ctx: t.Context(), wake: make(chan struct{}, 1), known: map[string]*watched{}, names: map[string]string{}}
 	path := filepath.Join(t.TempDir(), "a.txt")
-	if err := os.WriteFile(path, []byte("text\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("text\n"), 0o644))
 	past := time.Now().Add(-time.Hour)
 	w.names[path], w.known[path] = path, &watched{first: past, last: past, rest: time.Now().Add(time.Hour)}
 	if next := w.takeDue(); next < 59*time.Minute {
@@ -428,8 +410,6 @@ func TestWithoutWhatIsUnsaved(t *testing.T) {
 		"the agent's lines deleted": {"1\n3\n", "1\na\n3\n", "1\n2\n3\n", "1\n2\n3\n"},
 		"one of two":                {"1\nmine\n2\nmine too\n", "1\n2\n", "1\n2\nmine too\n", "1\n2\n"},
 	} {
-		if got := withoutAdded(c.mine, c.saved, c.text); got != c.want {
-			t.Errorf("%s: %q, wanted %q", name, got, c.want)
-		}
+		check.Equal(t, withoutAdded(c.mine, c.saved, c.text), c.want, "%s: %q", name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // watching is a Neovim whose files are watched, as while a session is open.
@@ -57,7 +58,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		}
 	})
 	n.t.Cleanup(w.watch.Close)
-	must(n.t, n.RegisterHandler("acp", func(m map[string]any) {
+	must.Do(n.t, n.RegisterHandler("acp", func(m map[string]any) {
 		name, _ := m["name"].(string)
 		switch {
 		case m["method"] == "file_saved":
@@ -308,24 +309,24 @@ func TestDiskWriteWhileInserting(t *testing.T) {
 func TestWaysToWriteAFile(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "0\n")
-		must(t, os.Symlink("a.txt", n.path("link")))
+		must.Do(t, os.Symlink("a.txt", n.path("link")))
 		w := n.follow()
 		for i, write := range []func(text string){
 			func(text string) { // over it, as editors do
 				n.put("tmp", text)
-				must(t, os.Rename(n.path("tmp"), path))
+				must.Do(t, os.Rename(n.path("tmp"), path))
 			},
 			func(text string) { // in place, in pieces
 				f, err := os.Create(path)
-				must(t, err)
+				must.Do(t, err)
 				defer f.Close()
 				for _, b := range []byte(text) {
 					_, err := f.Write([]byte{b})
-					must(t, err)
+					must.Do(t, err)
 				}
 			},
 			func(text string) { // away, and anew
-				must(t, os.Rename(path, n.path("backup")))
+				must.Do(t, os.Rename(path, n.path("backup")))
 				n.put("a.txt", text)
 			},
 			func(text string) { n.put("link", text) },
@@ -357,7 +358,7 @@ func TestFilesInTheMiddleOfBeingWritten(t *testing.T) {
 			func() error { return os.Remove(path) },
 		} {
 			began := time.Now()
-			must(t, begin())
+			must.Do(t, begin())
 			w.settle() // longer than other files are waited for
 			text := n.text()
 			n.put("a.txt", fmt.Sprintf("write %d\n", i))
@@ -380,7 +381,7 @@ func TestFilesThatAreWrittenOnAndOn(t *testing.T) {
 		path := n.edit("a.log", "one\n")
 		w := n.follow()
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-		must(t, err)
+		must.Do(t, err)
 		defer f.Close()
 		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -522,7 +523,7 @@ func TestTheTimeAloneUnderUnsavedText(t *testing.T) {
 		w := n.follow()
 		n.keys("ggccMINE<Esc>")
 		later := time.Now().Add(time.Hour)
-		must(t, os.Chtimes(path, later, later)) // of one of both Linux tells as of a write
+		must.Do(t, os.Chtimes(path, later, later)) // of one of both Linux tells as of a write
 		w.settle()
 		n.asksNothing("write")
 		n.wantDisk("a.txt", "MINE\ntwo\n")
@@ -554,8 +555,8 @@ func TestAFileThatBecomesAFolder(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
 		w := n.follow()
-		must(t, os.Remove(path))
-		must(t, os.Mkdir(path, 0o755))
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o755))
 		deadline := time.Now().Add(hung)
 		var got []buffers.Written
 		for len(got) == 0 && time.Now().Before(deadline) {
@@ -572,7 +573,7 @@ func TestDeletedFiles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")
 		w := n.follow()
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		deadline := time.Now().Add(hung)
 		var got []buffers.Written
 		for len(got) == 0 && time.Now().Before(deadline) {
@@ -584,14 +585,14 @@ func TestDeletedFiles(t *testing.T) {
 		}
 		n.wantText("one")
 		w.quietly()
-		must(t, os.Mkdir(path, 0o755))
+		must.Do(t, os.Mkdir(path, 0o755))
 		w.watch.Check()
 		w.wantNone()
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		n.put("a.txt", "two\n")
 		w.awaitText("two")
 		w.wantOne(path)
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		n.asksNothing("write")
 		n.wantDisk("a.txt", "two\n")
 		w.settle()
@@ -682,9 +683,9 @@ func TestOtherFilesThatBecomeUTF8(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		w := n.follow()
 		little, err := buffers.Encoded("café\ntwo\n", "utf-16le unix bom")
-		must(t, err)
+		must.Do(t, err)
 		big, err := buffers.Encoded("café\ntwo\n", "utf-16 unix bom")
-		must(t, err)
+		must.Do(t, err)
 		for name, c := range map[string]struct{ before, encoding, after, bomb string }{
 			"little": {string(little), "utf-16le", "café\n2\n", "0"},
 			"big":    {string(big), "utf-16", "café\n2\n", "0"},
@@ -730,7 +731,7 @@ func TestSavedAndRemovedAtOnce(t *testing.T) {
 		}
 		// What is not saved was not there.
 		n.keys("Gounsaved<Esc>")
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		var told []buffers.Written
 		for deadline := time.Now().Add(hung); len(told) == 0 && time.Now().Before(deadline); told = w.changes() {
 			w.settle()
@@ -889,7 +890,7 @@ func TestLargeFilesThatChange(t *testing.T) {
 		n.write(path, large)
 		w.wantNone()
 		n.want("getline(1)", strings.Repeat("x", 1023))
-		must(t, os.Remove(path))
+		must.Do(t, os.Remove(path))
 		told("was deleted")
 		n.put("large", "small\n")
 		n.cmd("edit!")
@@ -910,9 +911,9 @@ func TestLargeFilesThatChange(t *testing.T) {
 // Files that are opened later, under another name, or no more.
 func TestTheFilesThatAreWatched(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		must(t, os.Mkdir(n.path("sub"), 0o755))
+		must.Do(t, os.Mkdir(n.path("sub"), 0o755))
 		n.put("sub/b.txt", "one\n")
-		must(t, os.Symlink(n.path("sub/b.txt"), n.path("link")))
+		must.Do(t, os.Symlink(n.path("sub/b.txt"), n.path("link")))
 		w := n.follow()
 		n.cmd("edit " + n.path("link"))
 		w.settle()
@@ -957,10 +958,10 @@ func TestFilesOfBuffersThatAreNotListed(t *testing.T) {
 func (n *neovim) unwatched(begun ...func(*watching)) *watching {
 	n.t.Helper()
 	var limit syscall.Rlimit
-	must(n.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
+	must.Do(n.t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	must.Do(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: limit.Max}))
 	return n.watched(func(w *watching) {
-		defer func() { must(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
+		defer func() { must.Do(n.t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)) }()
 		for _, f := range begun {
 			f(w)
 		}

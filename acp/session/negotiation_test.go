@@ -2,12 +2,9 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
-	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -17,39 +14,20 @@ import (
 type talk struct {
 	Agent
 	*recorder
-	t     *testing.T
-	info  Info
-	err   error
-	conn  *acp.Conn
-	ended chan struct{}
-	heard []*fakeagent.Received // valid when ended is closed
+	info   Info
+	err    error
+	t      *testing.T
+	finish func() []*fakeagent.Received // see connect
 }
 
 // negotiate asks an agent for a version of the protocol.
 func negotiate(t *testing.T, protocol int, script ...fakeagent.Step) *talk {
 	t.Helper()
-	p := &talk{recorder: &recorder{events: make(chan any, 1000), played: make(chan struct{})}, t: t, ended: make(chan struct{})}
+	p := &talk{recorder: newRecorder(), t: t}
 	n := Negotiate(p.recorder, "1.2.3", nil, protocol)
-	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
-	agentIn, clientOut := pipe(t)
-	clientIn, agentOut := pipe(t)
-	go func() {
-		defer close(p.ended)
-		defer agentOut.Close()
-		defer agentIn.Close()
-		heard, err := fakeagent.Run(t.Context(), script, agentIn, agentOut, io.Discard)
-		p.heard = heard
-		var exit *fakeagent.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Errorf("play the script: %v", err)
-		}
-	}()
-	p.conn = acp.NewConn(clientIn, clientOut, n)
-	n.Start(p.conn)
-	t.Cleanup(func() {
-		p.finish()
-		_ = clientIn.Close()
-	})
+	conn, finish := connect(t, n, script...)
+	p.finish = finish
+	n.Start(conn)
 	done := make(chan struct{})
 	n.Initialize(func(agent Agent, info Info, err error) {
 		p.Agent, p.info, p.err = agent, info, err
@@ -57,14 +35,6 @@ func negotiate(t *testing.T, protocol int, script ...fakeagent.Step) *talk {
 	})
 	receive(t, done)
 	return p
-}
-
-func (p *talk) finish() []*fakeagent.Received {
-	p.t.Helper()
-	_ = p.conn.Close()
-	receive(p.t, p.conn.Done())
-	receive(p.t, p.ended)
-	return p.heard
 }
 
 const answerV2 = `{"protocolVersion":2,"info":{"name":"a","title":"A","version":"3"},"capabilities":{

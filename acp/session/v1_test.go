@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,10 +87,43 @@ func (r *recorder) ReleaseTerminal(s, t string) error {
 type peer struct {
 	*V1
 	*recorder
-	t     *testing.T
-	conn  *acp.Conn
-	ended chan struct{}
-	heard []*fakeagent.Received // valid when ended is closed
+	t      *testing.T
+	conn   *acp.Conn
+	finish func() []*fakeagent.Received // see connect
+}
+
+func newRecorder() *recorder {
+	return &recorder{events: make(chan any, 1000), played: make(chan struct{})}
+}
+
+// connect connects a client over pipes with an agent that plays a script. finish ends the connection, and returns what
+// the agent was sent.
+func connect(t *testing.T, client acp.Handler, script ...fakeagent.Step) (conn *acp.Conn, finish func() []*fakeagent.Received) {
+	t.Helper()
+	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
+	agentIn, clientOut := pipe(t)
+	clientIn, agentOut := pipe(t)
+	heard := make(chan []*fakeagent.Received, 1)
+	go func() {
+		defer agentOut.Close()
+		defer agentIn.Close()
+		all, err := fakeagent.Run(t.Context(), script, agentIn, agentOut, io.Discard)
+		var exit *fakeagent.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Errorf("play the script: %v", err)
+		}
+		heard <- all
+	}()
+	conn = acp.NewConn(clientIn, clientOut, client)
+	finish = sync.OnceValue(func() []*fakeagent.Received {
+		_ = conn.Close()
+		receive(t, conn.Done())
+		all := receive(t, heard)
+		_ = clientIn.Close()
+		return all
+	})
+	t.Cleanup(func() { finish() })
+	return conn, finish
 }
 
 // play connects an adapter with an agent over pipes. At the end of the test
@@ -97,28 +131,12 @@ type peer struct {
 func play(t *testing.T, overrides map[string]bool, script ...fakeagent.Step) *peer {
 	t.Helper()
 	official := schema.Validator(t)
-	p := &peer{recorder: &recorder{events: make(chan any, 1000), played: make(chan struct{})}, t: t, ended: make(chan struct{})}
+	p := &peer{recorder: newRecorder(), t: t}
 	p.V1 = NewV1(p.recorder, "1.2.3", overrides)
-	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
-	agentIn, clientOut := pipe(t)
-	clientIn, agentOut := pipe(t)
-	go func() {
-		defer close(p.ended)
-		defer agentOut.Close()
-		defer agentIn.Close()
-		heard, err := fakeagent.Run(t.Context(), script, agentIn, agentOut, io.Discard)
-		p.heard = heard
-		var exit *fakeagent.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Errorf("play the script: %v", err)
-		}
-	}()
-	p.conn = acp.NewConn(clientIn, clientOut, p.V1)
+	p.conn, p.finish = connect(t, p.V1, script...)
 	p.Start(p.conn)
 	t.Cleanup(func() {
-		p.finish()
-		_ = clientIn.Close()
-		for _, m := range p.heard {
+		for _, m := range p.finish() {
 			if err := valid(official, m); err != nil {
 				t.Errorf("%v\n%+v", err, m)
 			}
@@ -150,15 +168,6 @@ func (p *peer) begin() {
 	if _, err := p.newSession(); err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// finish ends the connection and returns what the agent was sent.
-func (p *peer) finish() []*fakeagent.Received {
-	p.t.Helper()
-	_ = p.conn.Close()
-	receive(p.t, p.conn.Done())
-	receive(p.t, p.ended)
-	return p.heard
 }
 
 // result is the one answer to the request with this id, as a line.

@@ -2,10 +2,8 @@ package session
 
 import (
 	"encoding/json"
-	"io"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -126,29 +124,12 @@ func TestUpdatesV2(t *testing.T) {
 // its script and returns all that it was sent.
 func playV2(t *testing.T, script ...fakeagent.Step) (r *recorder, finish func() []*fakeagent.Received) {
 	t.Helper()
-	r = &recorder{events: make(chan any, 10), played: make(chan struct{})}
-	script = append(script, fakeagent.Update(`{"sessionUpdate":"`+played+`"}`))
-	agentIn, clientOut := pipe(t)
-	clientIn, agentOut := pipe(t)
-	heard := make(chan []*fakeagent.Received, 1)
-	go func() {
-		defer agentOut.Close()
-		defer agentIn.Close()
-		all, err := fakeagent.Run(t.Context(), script, agentIn, agentOut, io.Discard)
-		if err != nil {
-			t.Errorf("play the script: %v", err)
-		}
-		heard <- all
-	}()
-	conn := acp.NewConn(clientIn, clientOut, NewV2(r))
-	finish = sync.OnceValue(func() []*fakeagent.Received {
+	r = newRecorder()
+	_, end := connect(t, NewV2(r), script...)
+	finish = func() []*fakeagent.Received {
 		receive(t, r.played)
-		_ = conn.Close()
-		receive(t, conn.Done())
-		all := receive(t, heard)
-		_ = clientIn.Close()
-		return all
-	})
+		return end()
+	}
 	t.Cleanup(func() { finish() })
 	return r, finish
 }

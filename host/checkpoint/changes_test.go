@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // changed is when the files of the table changed that it says nothing else of.
@@ -115,8 +117,7 @@ func TestBelow(t *testing.T) {
 	}{
 		{"/p/a", "/p", true}, {"/p/a/b", "/p", true}, {"/p", "/p", false}, {"/pa", "/p", false}, {"/p/a", "/", true}, {"/", "/", true},
 	} {
-		if got := below(test.path, []string{"/other", test.root}); got != test.want {
-			t.Errorf("%s is below %s: %v", test.path, test.root, got)
-		}
+		check.Equal(t, below(test.path, []string{"/other", test.root}), test.want,
+			"%s is below %s: %v", test.path, test.root)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -14,12 +16,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // put writes a file and the folders that it is in.
 func put(tb testing.TB, path, text string) {
 	tb.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, os.MkdirAll(filepath.Dir(path), 0o777))
+	must.Do(tb, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func git(tb testing.TB, dir string, args ...string) string {

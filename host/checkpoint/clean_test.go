@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 const day = 24 * time.Hour
@@ -22,9 +24,7 @@ const day = 24 * time.Hour
 func save(t *testing.T, s *Store, key string, age time.Duration) Sum {
 	t.Helper()
 	sum := keep(t, s, key, age)
-	if err := s.Save(key, "", []byte("data"), sum); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save(key, "", []byte("data"), sum))
 	backdate(t, s.contentPath(sum), age)
 	backdate(t, s.recordPath(key), age)
 	return sum
@@ -32,17 +32,13 @@ func save(t *testing.T, s *Store, key string, age time.Duration) Sum {
 
 func clean1(t *testing.T, s *Store, alive ...string) {
 	t.Helper()
-	if err := s.Clean(t.Context(), time.Now(), func(key string) bool { return slices.Contains(alive, key) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Clean(t.Context(), time.Now(), func(key string) bool { return slices.Contains(alive, key) }))
 }
 
 func keys(t *testing.T, s *Store) (keys []string) {
 	t.Helper()
 	list, err := s.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, r := range list {
 		keys = append(keys, r.Key)
 	}
@@ -72,14 +68,10 @@ func TestCleanByAge(t *testing.T) {
 		"shared":     keep(t, s, "shared", 31*day),
 	}
 	for _, key := range []string{"x", "y"} {
-		if err := s.Save(key, "", nil, sums["shared"], Sum{5}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Save(key, "", nil, sums["shared"], Sum{5}))
 	}
 	backdate(t, s.contentPath(sums["shared"]), 31*day)
-	if err := s.Remove("x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove("x"))
 	rests := []string{filepath.Join(s.dir, "records", temporary+"1"), filepath.Join(s.dir, "contents", "00", temporary+"2")}
 	for _, path := range rests {
 		put(t, path, "half")
@@ -124,9 +116,7 @@ func TestCleanByNumber(t *testing.T) {
 		t.Errorf("the records are %q, want %q", got, want)
 	}
 	list, err := s.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.recordSize = list[0].Size + list[1].Size
 	clean1(t, s)
 	if got, want := keys(t, s), []string{"0", "1"}; !slices.Equal(got, want) {
@@ -141,9 +131,7 @@ func TestCleanBySize(t *testing.T) {
 	for i, name := range []string{"a", "b", "c", "d"} {
 		age := time.Duration(2+i) * time.Hour
 		sums[name] = keep(t, s, big(name), age)
-		if err := s.Save(name, "", nil, sums[name], sums["a"]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Save(name, "", nil, sums[name], sums["a"]))
 		backdate(t, s.recordPath(name), age)
 		backdate(t, s.contentPath(sums[name]), age)
 		backdate(t, s.contentPath(sums["a"]), age)
@@ -183,9 +171,7 @@ func TestWhatIsWantedAgainStays(t *testing.T) {
 		t.Error("contents that were put again are removed")
 	}
 	info, err := os.Lstat(s.contentPath(sum))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// Clean stands between its two steps.
 	if err := os.Rename(s.contentPath(sum), aside(s.contentPath(sum))); err != nil || text(t, s, sum) != "x" {
 		t.Errorf("contents that Clean holds: %v", err)

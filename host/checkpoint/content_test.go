@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func store(t *testing.T) *Store { return Open(filepath.Join(t.TempDir(), "data", "acp")) }
@@ -19,9 +22,7 @@ func store(t *testing.T) *Store { return Open(filepath.Join(t.TempDir(), "data",
 func keep(t *testing.T, s *Store, data string, age time.Duration) Sum {
 	t.Helper()
 	sum, err := s.Put([]byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	backdate(t, s.contentPath(sum), age)
 	return sum
 }
@@ -29,17 +30,13 @@ func keep(t *testing.T, s *Store, data string, age time.Duration) Sum {
 func backdate(t *testing.T, path string, age time.Duration) {
 	t.Helper()
 	at := time.Now().Add(-age)
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(path, at, at))
 }
 
 func text(t *testing.T, s *Store, sum Sum) string {
 	t.Helper()
 	data, err := s.Content(sum)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }
 
@@ -47,9 +44,7 @@ func TestContents(t *testing.T) {
 	s := store(t)
 	for _, data := range []string{"", "a", "a\r\nb\x00\xff", strings.Repeat("long ", 1<<20)} {
 		sum := keep(t, s, data, 0)
-		if again := keep(t, s, data, 0); again != sum {
-			t.Errorf("the same contents are %v and %v", sum, again)
-		}
+		check.Equal(t, keep(t, s, data, 0), sum, "the same contents are %v and %v", sum)
 		if got := text(t, s, sum); got != data {
 			t.Errorf("%d bytes came back as %d", len(data), len(got))
 		}
@@ -62,9 +57,7 @@ func TestContents(t *testing.T) {
 func TestFilesAreForTheUserAlone(t *testing.T) {
 	s := store(t)
 	keep(t, s, "x", 0)
-	if err := s.Save("k", "", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save("k", "", []byte("x")))
 	count := 0
 	err := filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -90,9 +83,7 @@ func TestDamagedContents(t *testing.T) {
 		t.Errorf("contents that were cut are %q, %v", data, err)
 	}
 	keep(t, s, "some text", 0)
-	if got := text(t, s, sum); got != "some text" {
-		t.Errorf("contents that were put again are %q", got)
-	}
+	check.Equal(t, text(t, s, sum), "some text", "contents that were put again are %q")
 }
 
 func TestNoRoomIsAnError(t *testing.T) {
@@ -137,9 +128,7 @@ func TestRecords(t *testing.T) {
 	keys := []string{"gemini/1", "GEMINI/1", "..", "", "a\nb", strings.Repeat("long", 1000)}
 	for i, key := range keys {
 		for _, data := range []string{"draft", "line\nline\n\x00" + key} {
-			if err := s.Save(key, "about "+key, []byte(data), Sum{byte(i)}, Sum{}, Sum{byte(i)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Save(key, "about "+key, []byte(data), Sum{byte(i)}, Sum{}, Sum{byte(i)}))
 		}
 		backdate(t, s.recordPath(key), time.Duration(i)*time.Minute)
 	}
@@ -152,9 +141,7 @@ func TestRecords(t *testing.T) {
 	put(t, s.recordPath("junk"), "{\"key\":\"other\"}\n")
 	backdate(t, s.recordPath("junk"), time.Hour)
 	list, err := s.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var got []string
 	for _, r := range list {
 		got = append(got, r.Key)
@@ -185,16 +172,12 @@ func TestRecords(t *testing.T) {
 // A record that was cut short is none.
 func TestRecordCutShort(t *testing.T) {
 	s := store(t)
-	if err := s.Save("k", "", nil, Sum{1}, Sum{2}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save("k", "", nil, Sum{1}, Sum{2}))
 	info, err := os.Stat(s.recordPath("k"))
 	if err == nil {
 		err = os.Truncate(s.recordPath("k"), info.Size()-1)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := s.Load("k"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("loading it: %v", err)
 	}
@@ -211,9 +194,7 @@ func TestSavingIsInTime(t *testing.T) {
 	if err == nil {
 		err = s.Save("k", "", nil, sum)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if (&clean{store: s}).remove(s.contentPath(sum), seen.ModTime()) {
 		t.Error("contents that a record needs since a moment are removed")
 	}
@@ -226,9 +207,7 @@ func TestLargeRecord(t *testing.T) {
 		needs = append(needs, Sum{byte(i), byte(i >> 8), 1})
 	}
 	data := bytes.Repeat([]byte("x\n"), 1<<20)
-	if err := s.Save("k", "", data, needs...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save("k", "", data, needs...))
 	if got, err := s.Load("k"); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -4,25 +4,21 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestHolds(t *testing.T) {
 	s := Open(t.TempDir())
 	data := []byte("contents")
 	sum, err := s.Put(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
 	touched := func() bool {
 		info, err := os.Stat(s.contentPath(sum))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		was := info.ModTime().After(old)
-		if err := os.Chtimes(s.contentPath(sum), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(s.contentPath(sum), old, old))
 		return was
 	}
 	touched()
@@ -39,9 +35,7 @@ func TestHolds(t *testing.T) {
 	if !s.Holds(sum, len(data)) || !touched() {
 		t.Error("after a while it does not look again")
 	}
-	if err := os.Remove(s.contentPath(sum)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(s.contentPath(sum)))
 	if s.Doubt(); s.Holds(sum, len(data)) {
 		t.Error("in doubt it does not look")
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // packUp puts so many contents at once, and gives their sums.
@@ -16,13 +18,9 @@ func packUp(t *testing.T, s *Store, n int) (sums []Sum) {
 	t.Helper()
 	b := s.Batch()
 	for i := range n {
-		if err := b.Put(fmt.Appendf(nil, "contents %d", i), func(sum Sum) { sums = append(sums, sum) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Put(fmt.Appendf(nil, "contents %d", i), func(sum Sum) { sums = append(sums, sum) }))
 	}
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Flush())
 	if len(sums) != n {
 		t.Fatalf("%d of %d are told to be there", len(sums), n)
 	}
@@ -39,9 +37,7 @@ func filesOf(t *testing.T, s *Store, folder string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -88,9 +84,7 @@ func TestPacksThatAreGoneOrBroken(t *testing.T) {
 	s := Open(t.TempDir())
 	sums := packUp(t, s, 100)
 	path := filesOf(t, s, "packs")[0]
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	if n := missing(s, sums); n != 100 {
 		t.Errorf("of a removed pack %d are there", 100-n)
 	}
@@ -104,9 +98,7 @@ func TestPacksThatAreGoneOrBroken(t *testing.T) {
 	if err == nil {
 		err = os.Truncate(path, info.Size()-1)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n := missing(Open(s.dir), sums); n != 100 {
 		t.Errorf("of a pack that is cut short %d are taken for whole", 100-n)
 	}
@@ -116,22 +108,16 @@ func TestPacksThatAreGoneOrBroken(t *testing.T) {
 func TestCleanKeepsPacksThatAreNeeded(t *testing.T) {
 	s := Open(t.TempDir())
 	sums := packUp(t, s, 100)
-	if err := s.Save("key", "", nil, sums[7]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Save("key", "", nil, sums[7]))
 	clean := func(after time.Duration) {
 		t.Helper()
-		if err := s.Clean(context.Background(), time.Now().Add(after), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Clean(context.Background(), time.Now().Add(after), nil))
 	}
 	clean(2 * spare)
 	if n := missing(s, sums); n > 0 {
 		t.Fatalf("%d that are with what a record needs are gone", n)
 	}
-	if err := s.Remove("key"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Remove("key"))
 	clean(spare / 2)
 	if n := missing(s, sums); n > 0 {
 		t.Fatalf("%d are gone too early", n)

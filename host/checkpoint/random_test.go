@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // tree is a project as a reference has it, which reads everything: what is at each path.
@@ -50,9 +53,7 @@ func readTree(t *testing.T, dir string) tree {
 		all[path] = th
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -68,8 +69,8 @@ func (th thing) is(s *Store, got State) bool {
 	return got.Kind == Symlink && got.Target == th.text
 }
 
-// check compares what became of a tree with the changes.
-func check(t *testing.T, s *Store, before, after tree, changes []Change) {
+// compare checks what became of a tree with the changes.
+func compare(t *testing.T, s *Store, before, after tree, changes []Change) {
 	t.Helper()
 	want := map[string]bool{}
 	sums := map[[32]byte][2]int{} // how often contents are gone, and new
@@ -205,9 +206,7 @@ func randomTrees(t *testing.T, watched bool) {
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			ag := agent{rand.New(rand.NewPCG(seed, 1)), dir}
 			if seed%2 == 0 {
 				git(t, dir, "init", "-q")
@@ -228,9 +227,7 @@ func randomTrees(t *testing.T, watched bool) {
 					last.unsettled = nil // only what is told is read again
 				}
 				snap, err := s.Snapshot(t.Context(), []string{dir}, last)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				return snap
 			}
 			for range 20 {
@@ -256,12 +253,10 @@ func randomTrees(t *testing.T, watched bool) {
 					}
 				}
 				now, nowTree := take(last), readTree(t, dir)
-				if now.Partial != (Partial{}) {
-					t.Errorf("the snapshot lacks %v", now.Partial)
-				}
-				check(t, s, lastTree, nowTree, last.Changes(now))
-				check(t, s, firstTree, nowTree, first.Changes(now))
-				check(t, s, nowTree, firstTree, reversed(now, first))
+				check.Equal(t, now.Partial, (Partial{}), "the snapshot lacks %v")
+				compare(t, s, lastTree, nowTree, last.Changes(now))
+				compare(t, s, firstTree, nowTree, first.Changes(now))
+				compare(t, s, nowTree, firstTree, reversed(now, first))
 				for _, path := range slices.Sorted(maps.Keys(nowTree)) {
 					if !nowTree[path].is(s, now.State(path)) {
 						t.Errorf("%q is %+v, not %+v", path, nowTree[path], now.State(path))
@@ -322,7 +317,5 @@ func removeLogs(t *testing.T, dir string) {
 		}
 		return filepath.SkipDir
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 }

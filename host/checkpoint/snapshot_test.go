@@ -16,24 +16,23 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // folder is a project's, by its real path.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dir
 }
 
 func take(t *testing.T, s *Store, last *Snapshot, roots ...string) *Snapshot {
 	t.Helper()
 	snap, err := s.Snapshot(t.Context(), roots, last)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return snap
 }
 
@@ -43,13 +42,6 @@ func names(s *Snapshot, dir string) (names []string) {
 		names = append(names, strings.TrimPrefix(f.path, dir+"/"))
 	}
 	return names
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestFilesOfTheProject(t *testing.T) {
@@ -65,7 +57,7 @@ func TestFilesOfTheProject(t *testing.T) {
 			put(t, filepath.Join(dir, name), name)
 		}
 		put(t, filepath.Join(dir, ".gitignore"), "*.log\n")
-		must(t, os.Symlink("sub", filepath.Join(dir, "link")))
+		must.Do(t, os.Symlink("sub", filepath.Join(dir, "link")))
 		if test.repository {
 			git(t, dir, "init", "-q")
 			git(t, dir, "add", "kept.txt")
@@ -92,7 +84,7 @@ func TestSubmodule(t *testing.T) {
 	if got := names(snap, dir); !slices.Equal(got, []string{"lib/file"}) || snap.Partial != (Partial{}) {
 		t.Errorf("the files are %q, without %v", got, snap.Partial)
 	}
-	must(t, os.RemoveAll(filepath.Join(dir, "lib/.git")))
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "lib/.git")))
 	if snap = take(t, s, nil, dir); !slices.Equal(names(snap, dir), []string{"lib/file"}) || snap.Partial != (Partial{}) {
 		t.Errorf("with the submodule's repository gone the files are %q, without %v", names(snap, dir), snap.Partial)
 	}
@@ -103,12 +95,12 @@ func TestRoots(t *testing.T) {
 	s, dir, links := store(t), folder(t), folder(t)
 	put(t, filepath.Join(dir, "a"), "x")
 	put(t, filepath.Join(dir, "sub/b"), "y")
-	must(t, os.Symlink(dir, filepath.Join(links, "link")))
+	must.Do(t, os.Symlink(dir, filepath.Join(links, "link")))
 	snap := take(t, s, nil, filepath.Join(links, "link"), filepath.Join(dir, "sub"), filepath.Join(dir, "nowhere"), dir)
 	if got := names(snap, dir); !slices.Equal(got, []string{"a", "sub/b"}) || snap.Partial != (Partial{}) {
 		t.Errorf("the files are %q, without %v", got, snap.Partial)
 	}
-	must(t, os.RemoveAll(dir))
+	must.Do(t, os.RemoveAll(dir))
 	gone := snap.Changes(take(t, s, snap, dir))
 	if len(gone) != 2 || text(t, s, gone[1].Before.Sum) != "y" {
 		t.Errorf("with the root gone the changes are %+v", gone)
@@ -125,14 +117,14 @@ func TestNoTrace(t *testing.T) {
 	ran := filepath.Join(folder(t), "ran")
 	hook := filepath.Join(dir, ".git/hook")
 	put(t, hook, "#!/bin/sh\n: >"+ran+"\n")
-	must(t, os.Chmod(hook, 0o755))
+	must.Do(t, os.Chmod(hook, 0o755))
 	git(t, dir, "config", "core.fsmonitor", hook)
 	git(t, dir, "config", "core.untrackedCache", "true")
 	put(t, filepath.Join(dir, "a"), "z") // what git would refresh
 	put(t, filepath.Join(dir, "c"), "z")
 	all := func() string {
 		var text strings.Builder
-		must(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -146,15 +138,12 @@ func TestNoTrace(t *testing.T) {
 	before := all()
 	s := store(t)
 	take(t, s, take(t, s, nil, dir), dir, filepath.Join(dir, "sub"))
-	if after := all(); after != before {
-		t.Errorf("a snapshot left a trace:\n%s\n%s", before, after)
-	}
+	check.Equal(t, all(), before, "a snapshot left a trace:\n%s\n%s", before)
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a snapshot ran a program of the repository")
 	}
-	if got := git(t, dir, "-c", "core.fsmonitor=false", "status", "--porcelain"); got != "AM a\nA  sub/b\n?? c\n" {
-		t.Errorf("git says %q", got)
-	}
+	check.Equal(t, git(t, dir, "-c", "core.fsmonitor=false", "status", "--porcelain"), "AM a\nA  sub/b\n?? c\n",
+		"git says %q")
 }
 
 // TestIgnoreFileChanges has an agent edit what is ignored, and make what is ignored.
@@ -185,7 +174,7 @@ func TestLinks(t *testing.T) {
 	put(t, filepath.Join(outside, "secret"), "x")
 	put(t, filepath.Join(dir, "sub/a"), "y")
 	for name, target := range map[string]string{"dangling": "nowhere", "to a folder": "sub", "out": outside, "out/file": filepath.Join(outside, "secret"), "loop": "loop"} {
-		must(t, os.Symlink(target, filepath.Join(dir, strings.ReplaceAll(name, "/", " "))))
+		must.Do(t, os.Symlink(target, filepath.Join(dir, strings.ReplaceAll(name, "/", " "))))
 	}
 	snap := take(t, s, nil, dir)
 	if got, want := names(snap, dir), []string{"dangling", "loop", "out", "out file", "sub/a", "to a folder"}; !slices.Equal(got, want) {
@@ -195,7 +184,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("a link is %+v", got)
 	}
 	// A link takes the place of the folder, with the same file behind it.
-	must(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(outside, "sub")), os.Symlink(filepath.Join(outside, "sub"), filepath.Join(dir, "sub")))
+	must.Do(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(outside, "sub")), os.Symlink(filepath.Join(outside, "sub"), filepath.Join(dir, "sub")))
 	var got []string
 	for _, c := range snap.Changes(take(t, s, snap, dir)) {
 		got = append(got, fmt.Sprint(strings.TrimPrefix(c.Path, dir), c.Before.Kind, c.After.Kind))
@@ -215,7 +204,7 @@ func TestSpecialFiles(t *testing.T) {
 	if _, err := pipe.stat(); err != nil {
 		t.Fatal(err)
 	}
-	must(t, os.Remove(path), unix.Mkfifo(path, 0o600))
+	must.Do(t, os.Remove(path), unix.Mkfifo(path, 0o600))
 	after := take(t, s, before, dir)
 	if got := after.State(path); got.Kind != Other {
 		t.Errorf("a pipe is %+v", got)
@@ -255,7 +244,7 @@ func TestWhatIsNotRead(t *testing.T) {
 		t.Errorf("in words: %q", got)
 	}
 	// What is known stays so when it changes, though others are smaller; what is not is compared by stat.
-	must(t, os.Truncate(paths[6], 1), os.WriteFile(paths[4], []byte(strings.Repeat("y", 90)), 0), os.WriteFile(large, []byte(strings.Repeat("y", 101)), 0))
+	must.Do(t, os.Truncate(paths[6], 1), os.WriteFile(paths[4], []byte(strings.Repeat("y", 90)), 0), os.WriteFile(large, []byte(strings.Repeat("y", 101)), 0))
 	after := take(t, s, snap, dir)
 	if !slices.Equal(has(after), []int{0, 1, 2, 3, 4}) {
 		t.Errorf("the next one has %v", has(after))
@@ -268,7 +257,7 @@ func TestWhatIsNotRead(t *testing.T) {
 		t.Errorf("the changes are %q, want %q", changed, want)
 	}
 	// There is room again.
-	must(t, os.Remove(paths[0]))
+	must.Do(t, os.Remove(paths[0]))
 	if again := take(t, s, after, dir); !slices.Equal(has(again), []int{1, 2, 3, 4, 6}) {
 		t.Errorf("with room the snapshot has %v", has(again))
 	}
@@ -292,7 +281,7 @@ func TestChangeInNoTime(t *testing.T) {
 	f := snap.files[0]
 	put(t, path, "y")
 	var st unix.Stat_t
-	must(t, unix.Lstat(path, &st))
+	must.Do(t, unix.Lstat(path, &st))
 	f.ModTime, f.Changed = st.Mtim.Nano(), st.Ctim.Nano() // as a coarse clock would have it
 	if got := snap.Changes(take(t, s, snap, dir)); len(got) != 1 {
 		t.Errorf("a change in no time is missed: %+v", got)
@@ -319,14 +308,12 @@ func TestContentsAreNeededStill(t *testing.T) {
 		t.Errorf("all contents are touched each time: %v", err)
 	}
 	old.touched = old.touched.Add(-2 * need)
-	must(t, os.Remove(b))
+	must.Do(t, os.Remove(b))
 	late := take(t, s, old, dir)
 	if info, err := os.Stat(a); err != nil || time.Since(info.ModTime()) > day/2 {
 		t.Errorf("contents that are needed are not touched: %v", err)
 	}
-	if got := text(t, s, late.files[1].Sum); got != "y" {
-		t.Errorf("contents that were gone are %q", got)
-	}
+	check.Equal(t, text(t, s, late.files[1].Sum), "y", "contents that were gone are %q")
 	if !soon.touched.After(old.touched) || late.touched != late.at || len(old.Changes(late)) != 0 {
 		t.Errorf("touched at %v, %v, %v", old.touched, soon.touched, late.touched)
 	}
@@ -407,13 +394,11 @@ func TestWhileFilesChange(t *testing.T) {
 func TestNotPermitted(t *testing.T) {
 	if os.Getuid() == 0 {
 		dir := t.TempDir()
-		must(t, os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777))
+		must.Do(t, os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o777))
 		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		binary, err := os.ReadFile(self)
-		must(t, err, os.WriteFile(filepath.Join(dir, "test"), binary, 0o755))
+		must.Do(t, err, os.WriteFile(filepath.Join(dir, "test"), binary, 0o755))
 		cmd := exec.Command(filepath.Join(dir, "test"), "-test.run=^TestNotPermitted$")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -426,21 +411,20 @@ func TestNotPermitted(t *testing.T) {
 	for _, name := range []string{"a", "b", "sub/c", "sub/d"} {
 		put(t, filepath.Join(dir, name), name)
 	}
-	must(t, os.Chmod(filepath.Join(dir, "a"), 0))
+	must.Do(t, os.Chmod(filepath.Join(dir, "a"), 0))
 	before := take(t, s, nil, dir)
 	if want := (Partial{Unreadable: 1}); before.Partial != want || len(before.files) != 4 || !before.State(filepath.Join(dir, "a")).Sum.IsZero() {
 		t.Errorf("the snapshot has %q, without %v", names(before, dir), before.Partial)
 	}
-	must(t, os.Chmod(filepath.Join(dir, "sub"), 0))
+	must.Do(t, os.Chmod(filepath.Join(dir, "sub"), 0))
 	after := take(t, s, before, dir)
-	must(t, os.Chmod(filepath.Join(dir, "sub"), 0o755))
+	must.Do(t, os.Chmod(filepath.Join(dir, "sub"), 0o755))
 	if want := (Partial{Unlisted: 1, Unreadable: 1}); after.Partial != want || len(before.Changes(after)) != 0 {
 		t.Errorf("with a closed folder the changes are %+v, without %v", before.Changes(after), after.Partial)
 	}
-	if got, want := after.Partial.String(), "files without their contents: 1 unreadable; not all files are listed"; got != want {
-		t.Errorf("in words: %q", got)
-	}
-	must(t, os.Chmod(filepath.Join(dir, "a"), 0o644))
+	check.Equal(t, after.Partial.String(), "files without their contents: 1 unreadable; not all files are listed",
+		"in words: %q")
+	must.Do(t, os.Chmod(filepath.Join(dir, "a"), 0o644))
 	open := take(t, s, after, dir)
 	if open.Partial != (Partial{}) || text(t, s, open.State(filepath.Join(dir, "a")).Sum) != "a" {
 		t.Errorf("with all open the snapshot lacks %v", open.Partial)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // watched makes a repository of some files whose folders are watched, with a look at it that knows them.
@@ -53,11 +55,11 @@ func TestWatchedFolders(t *testing.T) {
 		"ignored below": {func(t *testing.T, dir string) { put(t, path(dir, "ignored/deep/er"), "y") }, nil},
 		"one of a new folder": {func(t *testing.T, dir string) { put(t, path(dir, "new/and/deep"), "y") },
 			[]string{"new/and/deep"}},
-		"a removed":  {func(t *testing.T, dir string) { must(t, os.Remove(path(dir, "group1/file1"))) }, []string{"group1/file1"}},
-		"a folder":   {func(t *testing.T, dir string) { must(t, os.RemoveAll(path(dir, "group3"))) }, []string{"group3/file11", "group3/file15", "group3/file19", "group3/file3", "group3/file7"}},
-		"its mode":   {func(t *testing.T, dir string) { must(t, os.Chmod(path(dir, "group1/file1"), 0o755)) }, []string{"group1/file1"}},
-		"a moved":    {func(t *testing.T, dir string) { must(t, os.Rename(path(dir, "group1"), path(dir, "moved"))) }, []string{"moved/file1", "moved/file13", "moved/file17", "moved/file5", "moved/file9"}},
-		"by its end": {func(t *testing.T, dir string) { must(t, os.Truncate(path(dir, "group1/file1"), 0)) }, []string{"group1/file1"}},
+		"a removed":  {func(t *testing.T, dir string) { must.Do(t, os.Remove(path(dir, "group1/file1"))) }, []string{"group1/file1"}},
+		"a folder":   {func(t *testing.T, dir string) { must.Do(t, os.RemoveAll(path(dir, "group3"))) }, []string{"group3/file11", "group3/file15", "group3/file19", "group3/file3", "group3/file7"}},
+		"its mode":   {func(t *testing.T, dir string) { must.Do(t, os.Chmod(path(dir, "group1/file1"), 0o755)) }, []string{"group1/file1"}},
+		"a moved":    {func(t *testing.T, dir string) { must.Do(t, os.Rename(path(dir, "group1"), path(dir, "moved"))) }, []string{"moved/file1", "moved/file13", "moved/file17", "moved/file5", "moved/file9"}},
+		"by its end": {func(t *testing.T, dir string) { must.Do(t, os.Truncate(path(dir, "group1/file1"), 0)) }, []string{"group1/file1"}},
 		"known to git from now on": {func(t *testing.T, dir string) {
 			put(t, path(dir, "ignored/inside"), "y")
 			git(t, dir, "add", "-f", "ignored/inside")
@@ -72,18 +74,18 @@ func TestWatchedFolders(t *testing.T) {
 		}, nil},
 		"by another name": {func(t *testing.T, dir string) {
 			other := path(t.TempDir(), "other")
-			must(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
+			must.Do(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
 		}, nil},
 		"more than is kept": {func(t *testing.T, dir string) {
 			for i := range 2 * maxChanged {
-				must(t, os.Chmod(path(dir, fmt.Sprint("group1/file", 1+4*(i%2))), 0o600))
+				must.Do(t, os.Chmod(path(dir, fmt.Sprint("group1/file", 1+4*(i%2))), 0o600))
 			}
 			put(t, path(dir, "group2/file2"), "y")
 		}, []string{"group2/file2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, dir, look := watched(t)
-			must(t, os.Chmod(filepath.Join(dir, "group1/file1"), 0o600), os.Chmod(filepath.Join(dir, "group1/file5"), 0o600))
+			must.Do(t, os.Chmod(filepath.Join(dir, "group1/file1"), 0o600), os.Chmod(filepath.Join(dir, "group1/file5"), 0o600))
 			look()
 			test.do(t, dir)
 			if got := look(); !slices.Equal(got, test.want) {
@@ -101,7 +103,7 @@ func TestWatchedFolders(t *testing.T) {
 func TestWatchedHardLink(t *testing.T) {
 	_, dir, look := watched(t)
 	other := filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-other")
-	must(t, os.Link(filepath.Join(dir, "group1/file1"), other), os.Chmod(filepath.Join(dir, "group1/file1"), 0o600))
+	must.Do(t, os.Link(filepath.Join(dir, "group1/file1"), other), os.Chmod(filepath.Join(dir, "group1/file1"), 0o600))
 	t.Cleanup(func() { os.Remove(other) })
 	look()
 	put(t, other, "by the other name")
@@ -114,9 +116,9 @@ func TestWatchedHardLink(t *testing.T) {
 func TestWatchedMapping(t *testing.T) {
 	_, dir, look := watched(t)
 	f, err := os.OpenFile(filepath.Join(dir, "group1/file1"), os.O_RDWR, 0)
-	must(t, err)
+	must.Do(t, err)
 	memory, err := unix.Mmap(int(f.Fd()), 0, 1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	must(t, err, f.Close())
+	must.Do(t, err, f.Close())
 	defer unix.Munmap(memory)
 	look()
 	memory[0] = 'x'

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func ptr(s string) *string { return &s }
@@ -279,9 +280,7 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := Of(c.d, c.now)
-			if got := f.String(); got != c.want {
-				t.Errorf("got\n%s\nexpected\n%s", got, c.want)
-			}
+			check.Equal(t, f.String(), c.want, "got\n%s")
 			if f.Located {
 				replay(t, f)
 			}
@@ -305,9 +304,7 @@ func TestTold(t *testing.T) {
 		{"hunks", change(ten, strings.NewReplacer("2\n", "two\n", "9\n", "nine\n").Replace(ten)), "modify +2 -2\n0 1\n0-2\n0+two\n0 3\n0 4\n...\n0 7\n0 8\n0-9\n0+nine\n0 10\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Told(c.d).String(); got != c.want {
-				t.Errorf("got\n%s\nexpected\n%s", got, c.want)
-			}
+			check.Equal(t, Told(c.d).String(), c.want, "got\n%s")
 		})
 	}
 }
@@ -335,9 +332,7 @@ func TestWords(t *testing.T) {
 			f := File{Hunks: []Hunk{{Lines: []Line{{Text: text, Words: spans}}}}}
 			return strings.TrimSuffix(strings.SplitN(f.String(), "\n", 2)[1][2:], "\n")
 		}
-		if got := shown(c[0], from) + " > " + shown(c[1], to); got != c[2] {
-			t.Errorf("got %q, expected %q", got, c[2])
-		}
+		check.Equal(t, shown(c[0], from)+" > "+shown(c[1], to), c[2], "got %q")
 	}
 }
 
@@ -367,9 +362,7 @@ func TestPairs(t *testing.T) {
 	f := File{Old: "call(one, two)\n", New: "before()\ncall(one, three)\n// more\n"}
 	f.between(true)
 	want := " +3 -1\n1-call(one, [two])\n1+before()\n2+call(one, [three])\n3+// more\n"
-	if got := f.String(); got != want {
-		t.Errorf("got\n%s\nexpected\n%s", got, want)
-	}
+	check.Equal(t, f.String(), want, "got\n%s")
 }
 
 func TestLine(t *testing.T) {
@@ -394,9 +387,7 @@ func TestBrief(t *testing.T) {
 	if b.Located || b.Old != "3\n4\n5\n6\n7\n" || b.New != "3\n4\nfive\n6\n7\n" {
 		t.Errorf("it keeps %+v", b)
 	}
-	if got, want := b.String(), strings.Replace(f.String(), " located", "", 1); got != want {
-		t.Errorf("it shows\n%s\nexpected\n%s", got, want)
-	}
+	check.Equal(t, b.String(), strings.Replace(f.String(), " located", "", 1), "it shows\n%s")
 }
 
 func TestTop(t *testing.T) {
@@ -409,9 +400,7 @@ func TestTop(t *testing.T) {
 		9: "1\n2\n3\n4\n8\n9\n10\n / 1\ntwo\n3\n4\n8\n9\nten",
 	} {
 		top := f.Top(n)
-		if got := top.Old + " / " + top.New; got != want {
-			t.Errorf("of %d lines it has %q, want %q", n, got, want)
-		}
+		check.Equal(t, top.Old+" / "+top.New, want, "of %d lines it has %q", n)
 		if n < 9 == (top.Note == "") || top.Added != 2 || top.Removed != 2 {
 			t.Errorf("of %d lines it is +%d −%d, %q", n, top.Added, top.Removed, top.Note)
 		}
@@ -430,8 +419,6 @@ func TestName(t *testing.T) {
 		"B → A":        {Path: "a", OldPath: "b", Operation: session.OperationMove},
 		"B → A (copy)": {Path: "a", OldPath: "b", Operation: session.OperationCopy},
 	} {
-		if got := f.Name(upper); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		check.Equal(t, f.Name(upper), want, "got %q")
 	}
 }

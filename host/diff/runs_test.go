@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestParts(t *testing.T) {
@@ -24,9 +25,7 @@ func TestParts(t *testing.T) {
 		for _, r := range c.f.Parts() {
 			got = append(got, fmt.Sprintf("%d-%d %d+%d", r.OldAt, len(r.Old), r.NewAt, len(r.New)))
 		}
-		if got := strings.Join(got, ", "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
-		}
+		check.Equal(t, strings.Join(got, ", "), c.want, "%s: %s", c.what)
 	}
 }
 
@@ -46,7 +45,5 @@ func TestWholeHunkHasAllLines(t *testing.T) {
 			sides[1] += l.Text + "\n"
 		}
 	}
-	if sides != [2]string{f.Old, f.New} {
-		t.Errorf("it has %q", sides)
-	}
+	check.Equal(t, sides, [2]string{f.Old, f.New}, "it has %q")
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -185,9 +187,8 @@ func TestPost(t *testing.T) {
 			"empty":   "<nil>, empty: malformed answer from Neovim: []",
 			"nothing": "<nil>, <nil>",
 		})
-		if got := strings.ReplaceAll(n.seen(), " |", ""); got != "a fails odd empty nothing without Done" {
-			t.Errorf("in the order %s", got)
-		}
+		check.Equal(t, strings.ReplaceAll(n.seen(), " |", ""), "a fails odd empty nothing without Done",
+			"in the order %s")
 	})
 }
 
@@ -317,9 +318,7 @@ func TestHurry(t *testing.T) {
 				t.Fatalf("%s was asked %d times, want %d", test.feed.name, len(test.feed.taken), len(test.want))
 			}
 			for i, want := range test.want {
-				if got := test.feed.taken[i].Sub(start); got != want {
-					t.Errorf("%s was asked after %v, want %v", test.feed.name, got, want)
-				}
+				check.Equal(t, test.feed.taken[i].Sub(start), want, "%s was asked after %v", test.feed.name)
 			}
 		}
 	})
@@ -372,9 +371,7 @@ func TestInterval(t *testing.T) {
 		synctest.Wait()
 		// Which of them is the first to be asked is left open.
 		for i, want := range []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond} {
-			if got := hidden.taken[i].Sub(hidden.taken[0]); got != want {
-				t.Errorf("the hidden one was asked after %v, want %v", got, want)
-			}
+			check.Equal(t, hidden.taken[i].Sub(hidden.taken[0]), want, "the hidden one was asked after %v")
 			if got, want := shown.taken[i].Sub(shown.taken[0]), time.Duration(i)*rest; got != want {
 				t.Errorf("the shown one was asked after %v, want %v", got, want)
 			}
@@ -481,9 +478,8 @@ func TestAdapt(t *testing.T) {
 		{128 << 10, false, 0, 128 << 10},
 		{maxBudget, true, 0, maxBudget},
 	} {
-		if got := adapt(test.budget, test.full, test.busy); got != test.want {
-			t.Errorf("after %v with %d (full: %v): %d, want %d", test.busy, test.budget, test.full, got, test.want)
-		}
+		check.Equal(t, adapt(test.budget, test.full, test.busy), test.want,
+			"after %v with %d (full: %v): %d", test.busy, test.budget, test.full)
 	}
 }
 

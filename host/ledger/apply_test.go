@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // once has something done the nth time that something happens to a file.
@@ -80,9 +81,7 @@ func TestWhatChangesMeanwhileStays(t *testing.T) {
 					if err := w.undo(false); !errors.Is(err, errMovedOn) {
 						t.Errorf("the undo said %v", err)
 					}
-					if got := w.sees("f"); got != c.undone {
-						t.Errorf("after the undo there is %q, wanted %q", got, c.undone)
-					}
+					check.Equal(t, w.sees("f"), c.undone, "after the undo there is %q")
 					return
 				}
 				w.once(c.what, "f", c.refusal, func() { c.meanwhile(w) })
@@ -90,9 +89,7 @@ func TestWhatChangesMeanwhileStays(t *testing.T) {
 				if _, err := w.refuse(nil); (err != nil) != (name == "bytes written") {
 					t.Errorf("the refusal said %v", err)
 				}
-				if got := w.sees("f"); got != c.refused {
-					t.Errorf("after the refusal there is %q, wanted %q", got, c.refused)
-				}
+				check.Equal(t, w.sees("f"), c.refused, "after the refusal there is %q")
 			})
 		}
 	}
@@ -118,9 +115,7 @@ func TestWhatChangesDuringAMergeStays(t *testing.T) {
 		if err := w.undo(false); (err != nil) != c.fails {
 			t.Errorf("%s: the undo said %v", name, err)
 		}
-		if got := w.sees("f"); got != c.want {
-			t.Errorf("%s: there is %q, wanted %q", name, got, c.want)
-		}
+		check.Equal(t, w.sees("f"), c.want, "%s: there is %q", name)
 	}
 }
 
@@ -134,9 +129,7 @@ func TestTheAgentWritesDuringARefusal(t *testing.T) {
 	if n, err := w.refuse(nil); n != 1 || err != nil {
 		t.Errorf("%d files were decided about, %v", n, err)
 	}
-	if got := w.sees("f"); got != "f1\nf2\n" {
-		t.Errorf("there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "f1\nf2\n", "there is %q")
 	if got := w.changes(); strings.Contains(got, "pending") || strings.Count(got, "\n") > 1 {
 		t.Errorf("the record has %s", got)
 	}
@@ -202,9 +195,7 @@ func TestHunksAreRefusedInTheirForm(t *testing.T) {
 				if data, err := os.ReadFile(w.path("f")); err != nil || string(data) != c.one {
 					t.Errorf("loaded %v: with one hunk refused there is %q, wanted %q, %v", loaded, data, c.one, err)
 				}
-				if mode := modeOf(w.path("f")); mode != 0o755 {
-					t.Errorf("with one hunk refused its permissions are %o", mode)
-				}
+				check.Equal(t, modeOf(w.path("f")), 0o755, "with one hunk refused its permissions are %o")
 				if _, err := w.refuse(nil); err != nil {
 					t.Error(err)
 				}
@@ -259,9 +250,7 @@ func TestBytesComeBack(t *testing.T) {
 				} else if _, err := w.refuse(nil); err != nil {
 					t.Error(err)
 				}
-				if got := all(); got != before {
-					t.Errorf("undo %v: there is\n%.300s\nwanted\n%.300s", undo, got, before)
-				}
+				check.Equal(t, all(), before, "undo %v: there is\n%.300s", undo)
 			})
 		}
 	}
@@ -299,9 +288,7 @@ func TestWhatIsForgottenIsNotBroughtBack(t *testing.T) {
 			} else if n, err := w.refuse(nil); n != 0 || !errors.Is(err, errForgotten) {
 				t.Errorf("%s: the refusal of %d says %v", name, n, err)
 			}
-			if got := w.sees("f"); got != c.want {
-				t.Errorf("%s: there is %.30q", name, got)
-			}
+			check.Equal(t, w.sees("f"), c.want, "%s: there is %.30q", name)
 		}
 	}
 }
@@ -330,9 +317,7 @@ func TestFilesWithoutACopy(t *testing.T) {
 			w.begin()
 			c.do(w)
 			w.end()
-			if got := w.changes(); got != c.want {
-				t.Errorf("the record has %q, wanted %q", got, c.want)
-			}
+			check.Equal(t, w.changes(), c.want, "the record has %q")
 			after := w.tree()
 			_, err := w.refuse(nil)
 			if got := w.tree(); c.back && got != before || !c.back && got != after {

@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // looks are the paths that were looked at.
@@ -181,9 +182,7 @@ func TestWhatCallsMove(t *testing.T) {
 			if _, err := w.refuse(nil); err != nil {
 				t.Error(err)
 			}
-			if got := is(); got != before {
-				t.Errorf("there is %s, wanted %s", got, before)
-			}
+			check.Equal(t, is(), before, "there is %s")
 		})
 	}
 }
@@ -240,17 +239,13 @@ func TestWhatComesOfAMove(t *testing.T) {
 			}
 			w.followCall(call)
 			want := strings.ReplaceAll(c.want, "%s/..", filepath.Dir(w.dir))
-			if got := w.changes(); got != want {
-				t.Errorf("the record has %q, wanted %q", got, want)
-			}
+			check.Equal(t, w.changes(), want, "the record has %q")
 			w.end()
 			if want == "" {
 				return
 			}
 			w.must(w.undo(false))
-			if got := w.tree() + w.sees("../out"); got != before {
-				t.Errorf("undone there is\n%s\nwanted\n%s", got, before)
-			}
+			check.Equal(t, w.tree()+w.sees("../out"), before, "undone there is\n%s")
 		})
 	}
 }
@@ -340,9 +335,7 @@ func TestACallGoesOn(t *testing.T) {
 	w.write("../out", "u1\na4\n")
 	is(session.StatusInProgress)
 	w.end() // and it never ends
-	if got := w.changes(); !strings.Contains(got, "out -1,0+2,1\n") {
-		t.Errorf("the record has %q", got)
-	}
+	check.Contains(t, w.changes(), "out -1,0+2,1\n", "the record has %q")
 	n := told()
 	w.begin()
 	call.Status = session.StatusInProgress

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // folders are those in the project.
@@ -70,9 +71,7 @@ func TestFoldersGoWithTheirFiles(t *testing.T) {
 				w.begin()
 				c.do(w)
 				take(w)
-				if got := w.folders(); got != c.left {
-					t.Errorf("there are %q, wanted %q", got, c.left)
-				}
+				check.Equal(t, w.folders(), c.left, "there are %q")
 			})
 		}
 	}

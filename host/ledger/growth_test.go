@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // cpu is what the process has used.
@@ -80,9 +81,7 @@ func BenchmarkManyFiles(b *testing.B) {
 					w.end()
 					b.ReportMetric(float64(time.Since(from).Milliseconds()), "end-ms")
 					b.ReportMetric(float64((cpu() - began).Milliseconds()), "end-cpu-ms")
-					if got := strings.Count(w.changes(), "\n"); got != n {
-						b.Errorf("%d files are recorded", got)
-					}
+					check.Equal(b, strings.Count(w.changes(), "\n"), n, "%d files are recorded")
 					runtime.GC()
 					var m runtime.MemStats
 					runtime.ReadMemStats(&m)

@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func (w *world) about() saved.About { return saved.About{Agent: "agent", Cwd: w.dir, ID: "1"} }
@@ -178,9 +180,7 @@ func TestWhatTheUserDoesAfterAHostDied(t *testing.T) {
 	if !w.takenUp() {
 		t.Fatal("nothing was taken up")
 	}
-	if got, want := w.changes(), "modified f -1,0+2,1\n"; got != want {
-		t.Errorf("the record has %q, wanted %q", got, want)
-	}
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
 	w.decide(review.Reject, "")
 	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != "f1\n" || g != "g1\nu2\n" || h != "h1\nu1\n" {
 		t.Errorf("there are %q, %q and %q", f, g, h)
@@ -203,15 +203,11 @@ func TestATurnThatWasOver(t *testing.T) {
 		}
 		w.dies()
 		w.write("f", w.sees("f")+"u1\n")
-		if found := w.takenUp(); found != change {
-			t.Errorf("something was taken up: %v", found)
-		}
+		check.Equal(t, w.takenUp(), change, "something was taken up: %v")
 		if change {
 			w.decide(review.Reject, "")
 		}
-		if got := w.sees("f"); got != "f1\nu1\n" {
-			t.Errorf("there is %q", got)
-		}
+		check.Equal(t, w.sees("f"), "f1\nu1\n", "there is %q")
 	}
 }
 
@@ -258,9 +254,7 @@ func TestTheUsersTextAfterAHostDied(t *testing.T) {
 				w.bufs[w.path("f")] = &buffer{text: disk + "u1\n", synced: disk, form: plain}
 			}
 			w.takenUp()
-			if got := w.changes(); got != c.listed {
-				t.Errorf("the record has %q, wanted %q", got, c.listed)
-			}
+			check.Equal(t, w.changes(), c.listed, "the record has %q")
 			if c.listed != "" {
 				w.decide(review.Reject, "")
 			}
@@ -327,9 +321,7 @@ func TestABrokenNote(t *testing.T) {
 	t.Parallel()
 	broken := func(was openTurn) []byte {
 		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(was); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gob.NewEncoder(&b).Encode(was))
 		return b.Bytes()
 	}
 	for name, note := range map[string][]byte{
@@ -349,9 +341,7 @@ func TestABrokenNote(t *testing.T) {
 		if !w.takenUp() {
 			t.Errorf("%s: nothing was taken up", name)
 		}
-		if got := w.changes(); got != "modified f -1,1+1,1\n" {
-			t.Errorf("%s: the record has %q", name, got)
-		}
+		check.Equal(t, w.changes(), "modified f -1,1+1,1\n", "%s: the record has %q", name)
 	}
 }
 
@@ -372,9 +362,7 @@ func TestATurnIsTakenUpAsOne(t *testing.T) {
 	w.takenUp()
 	for _, want := range []string{"a1\n|no file", "f1\n|no file"} {
 		w.must(w.undo(false))
-		if got := w.sees("f") + "|" + w.sees("g"); got != want {
-			t.Errorf("undone there is %q, wanted %q", got, want)
-		}
+		check.Equal(t, w.sees("f")+"|"+w.sees("g"), want, "undone there is %q")
 	}
 	if w.undo(false) == nil {
 		t.Error("there was another turn")
@@ -472,9 +460,7 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 				w.bufs[w.path("f")] = &buffer{text: c.lives, synced: w.onDisk("f"), form: plain}
 			}
 			w.takenUp()
-			if got := w.changes(); got != c.listed {
-				t.Errorf("the record has %q, wanted %q", got, c.listed)
-			}
+			check.Equal(t, w.changes(), c.listed, "the record has %q")
 			if c.listed != "" {
 				w.decide(review.Reject, "")
 			}
@@ -483,9 +469,7 @@ func TestWhatAKilledHostHadSeen(t *testing.T) {
 			}
 			if c.lives == "f1\nu1\n" { // what has not reached the buffer does when that is read anew
 				w.rereads("f")
-				if got := w.changes(); got != "modified f -2,1+2,1\n" {
-					t.Errorf("read anew the record has %q", got)
-				}
+				check.Equal(t, w.changes(), "modified f -2,1+2,1\n", "read anew the record has %q")
 			}
 		})
 	}
@@ -518,9 +502,7 @@ func TestBuffersThatAreToldWhileASessionIsTakenUp(t *testing.T) {
 	w.sync()
 	w.sync()
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != "f1\n" {
-		t.Errorf("refused there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "f1\n", "refused there is %q")
 }
 
 // What the user has made of bytes cannot be told from the agent's, also by a host that takes the turn up.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
@@ -35,9 +36,7 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 		for _, h := range f.Hunks {
 			states = append(states, h.State)
 		}
-		if got := fmt.Sprint(states); got != c.want {
-			t.Errorf("%s: the hunks are %v, wanted %v", name, got, c.want)
-		}
+		check.Equal(t, fmt.Sprint(states), c.want, "%s: the hunks are %v", name)
 	}
 	for name, c := range map[string]struct{ was, is review.Content }{
 		"new":        {review.Content{}, review.Text("a\n")},
@@ -74,9 +73,7 @@ func TestAnAcceptedWriteIsKept(t *testing.T) {
 	w.ledger.Took(buffers.Written{Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain}, "fs", true)
 	w.end()
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != "a2\nf2\nf3\n" {
-		t.Errorf("refused there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "a2\nf2\nf3\n", "refused there is %q")
 }
 
 // Only the writes that the user has reviewed count as kept.
@@ -93,9 +90,7 @@ func TestOnlyReviewedWritesAreKept(t *testing.T) {
 		w.ledger.Took(buffers.Written{Path: w.path(c.name), Before: &was, After: &is, Changed: true}, c.by, c.reviewed)
 		got := make(chan review.State)
 		w.ledger.File(w.path(c.name), false, func(f review.File) { got <- f.State })
-		if state := <-got; state != c.want {
-			t.Errorf("%s is %q, expected %q", c.name, state, c.want)
-		}
+		check.Equal(t, <-got, c.want, "%s is %q", c.name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A file that the agent makes, and that is seen to be gone before it is seen where the agent has moved it, is still one
@@ -24,9 +25,7 @@ func TestMovedOnBeforeItWasSeenThere(t *testing.T) {
 		t.Errorf("listed is %q, want %q", got, want)
 	}
 	w.decide(review.Reject, "")
-	if got := w.tree(); got != was {
-		t.Errorf("refused, there is %s, want %s", got, was)
-	}
+	check.Equal(t, w.tree(), was, "refused, there is %s")
 }
 
 // A file that is opened and typed into where the agent has moved it gets its permissions back with its path.
@@ -44,9 +43,7 @@ func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
 	if got, want := w.tree(), "f 644 \"f1\\n\""; got != want {
 		t.Errorf("refused, there is %s, want %s", got, want)
 	}
-	if got := w.sees("n"); got != "f1\nu\n" {
-		t.Errorf("the buffer, in which it is not saved, has %q", got)
-	}
+	check.Equal(t, w.sees("n"), "f1\nu\n", "the buffer, in which it is not saved, has %q")
 }
 
 // Of a file that the agent has made only what the user has typed there is left, beside its lines or in place of some:
@@ -72,11 +69,7 @@ func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
 		} else {
 			w.decide(review.Reject, "")
 		}
-		if got := w.tree(); got != was {
-			t.Errorf("with undo %v the disk has %s", undo, got)
-		}
-		if got := w.sees("n"); got != "u\n" {
-			t.Errorf("with undo %v the buffer has %q", undo, got)
-		}
+		check.Equal(t, w.tree(), was, "with undo %v the disk has %s", undo)
+		check.Equal(t, w.sees("n"), "u\n", "with undo %v the buffer has %q", undo)
 	}
 }

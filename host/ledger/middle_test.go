@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // pending reports whether anything waits for the user.
@@ -41,9 +42,7 @@ func TestRefusedInTheMiddleOfATurn(t *testing.T) {
 						if w.pending() {
 							t.Errorf("loaded %v: refused there is still\n%s", loaded, w.changes())
 						}
-						if got := w.tree(); got != before {
-							t.Errorf("loaded %v: refused there is\n%s\nwanted\n%s", loaded, got, before)
-						}
+						check.Equal(t, w.tree(), before, "loaded %v: refused there is\n%s", loaded)
 					}
 					if second != "" {
 						deeds[second](w)
@@ -105,15 +104,11 @@ func TestFilesTakeEachOthersPlaces(t *testing.T) {
 					for w.undo(false) == nil {
 						n++
 					}
-					if got := w.tree(); got != before {
-						t.Errorf("undone there is\n%s\nwanted\n%s", got, before)
-					}
+					check.Equal(t, w.tree(), before, "undone there is\n%s")
 					for range n {
 						w.must(w.undo(true))
 					}
-					if got := w.tree(); got != after {
-						t.Errorf("done again there is\n%s\nwanted\n%s", got, after)
-					}
+					check.Equal(t, w.tree(), after, "done again there is\n%s")
 					w.decide(review.Reject, "")
 				}
 				if got := w.tree(); got != before {
@@ -169,9 +164,7 @@ func TestMovesThatTheFoldersTell(t *testing.T) {
 				} else {
 					w.decide(review.Reject, "")
 				}
-				if got := strings.ReplaceAll(w.tree(), "u1\\n", ""); got != before {
-					t.Errorf("undo %v: there is\n%s\nwanted\n%s", undo, got, before)
-				}
+				check.Equal(t, strings.ReplaceAll(w.tree(), "u1\\n", ""), before, "undo %v: there is\n%s", undo)
 			})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What the agent writes through its client when a turn is over is undone with that turn, also when another has begun.
@@ -31,9 +32,7 @@ func TestWhatComesAfterATurnIsItsToUndo(t *testing.T) {
 	w.write("g", "g1\na3\n")
 	w.end()
 	w.must(w.undo(false))
-	if got := w.sees("g"); got != "g1\n" {
-		t.Errorf("with one turn undone there is %q", got)
-	}
+	check.Equal(t, w.sees("g"), "g1\n", "with one turn undone there is %q")
 	w.must(w.undo(false))
 	w.is("with both undone", before, true)
 }
@@ -81,9 +80,7 @@ func TestOthersHearOfAnUndo(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		for name, text := range want {
-			if got := heard[w.path(name)]; got != text {
-				t.Errorf("%s others hear of %s that it is %q", when, name, got)
-			}
+			check.Equal(t, heard[w.path(name)], text, "%s others hear of %s that it is %q", when, name)
 		}
 		clear(heard)
 	}
@@ -168,9 +165,7 @@ func TestTakenBackWhereAnotherFileIs(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if got := w.sees("f"); got != want {
-			t.Errorf("of %q there is %q", text, got)
-		}
+		check.Equal(t, w.sees("f"), want, "of %q there is %q", text)
 	}
 }
 
@@ -222,9 +217,7 @@ func TestConflictsOfATurnThatIsTakenUp(t *testing.T) {
 		case !saves && (got != "f1\nf2\n" || err != nil):
 			t.Errorf("undone, the disk has %q, %v", got, err)
 		}
-		if got := w.sees("f"); got != "f1\nu2\n" {
-			t.Errorf("saved %v: the buffer has %q", saves, got)
-		}
+		check.Equal(t, w.sees("f"), "f1\nu2\n", "saved %v: the buffer has %q", saves)
 	}
 }
 
@@ -243,13 +236,9 @@ func TestNeovimTellsOfAnUndo(t *testing.T) {
 		w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(first), Form: plain, Since: changedAt(w.path("f"))})
 	})
 	w.must(w.undo(false))
-	if got := w.changes(); got != "" {
-		t.Errorf("undone, the record has %q", got)
-	}
+	check.Equal(t, w.changes(), "", "undone, the record has %q")
 	w.must(w.undo(true))
-	if got := w.sees("f"); got != agents {
-		t.Errorf("done again there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), agents, "done again there is %q")
 }
 
 // What a turn had changed before something was typed is known to whoever takes the session up: when the user gives up
@@ -273,9 +262,7 @@ func TestUnsavedTextIsGivenUpAfterATakeUp(t *testing.T) {
 	w.bufs = bufs
 	w.takenUp()
 	w.rereads("f")
-	if got := w.changes(); got != "modified f -1,0+2,1 -2,0+4,1\n" {
-		t.Errorf("given up, the record has %q", got)
-	}
+	check.Equal(t, w.changes(), "modified f -1,0+2,1 -2,0+4,1\n", "given up, the record has %q")
 	w.must(w.undo(false))
 	w.is("undone", before, true)
 }

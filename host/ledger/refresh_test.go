@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // toldFiles are the files of the record that a session was told of.
@@ -58,13 +59,9 @@ func TestAFileOfTheRecord(t *testing.T) {
 		w.edit("f")
 		w.types("f", func(now string) string { return now + "u1\n" })
 		w.sync()
-		if got := c.ask(w); got != c.want {
-			t.Errorf("%s: it is %q, wanted %q", how, got, c.want)
-		}
+		check.Equal(t, c.ask(w), c.want, "%s: it is %q", how)
 		w.sync()
-		if got := told.text(w.path("f")); got != c.want {
-			t.Errorf("%s: told is %q, wanted %q", how, got, c.want)
-		}
+		check.Equal(t, told.text(w.path("f")), c.want, "%s: told is %q", how)
 		n := told.n
 		if w.file("f", true); how == "looked at" && told.n != n {
 			t.Errorf("%s: it is told again as it was", how)
@@ -104,13 +101,9 @@ func TestAskedWhileATurnRuns(t *testing.T) {
 		if gone {
 			want = "moved g from f -1,1+1,1\n"
 		}
-		if got := w.changes(); got != want {
-			t.Errorf("the record has %q", got)
-		}
+		check.Equal(t, w.changes(), want, "the record has %q")
 		w.remove(map[bool]string{false: "f", true: "g"}[gone]) // by the user
-		if got := w.changes(); got != "" {
-			t.Errorf("of what the user has removed the record has %q", got)
-		}
+		check.Equal(t, w.changes(), "", "of what the user has removed the record has %q")
 	}
 }
 
@@ -131,7 +124,5 @@ func TestToldOfAnotherSession(t *testing.T) {
 	w.end()
 	w.ledger = one
 	w.sync()
-	if got := told.text(w.path("f")); got != "b1\nf1\na1\n" {
-		t.Errorf("told is %q", got)
-	}
+	check.Equal(t, told.text(w.path("f")), "b1\nf1\na1\n", "told is %q")
 }

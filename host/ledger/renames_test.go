@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // renames gives the file of a buffer another name, as :file and :write do, and removes it under the old one.
@@ -98,9 +99,7 @@ func TestFilesThatTheUserRenames(t *testing.T) {
 					do(w)
 				}
 				w.end()
-				if got := w.changes(); got != c.listed {
-					t.Errorf("the record has %q, wanted %q", got, c.listed)
-				}
+				check.Equal(t, w.changes(), c.listed, "the record has %q")
 				switch {
 				case undo:
 					if err := w.undo(false); (err != nil) != (c.listed == "") {
@@ -114,9 +113,7 @@ func TestFilesThatTheUserRenames(t *testing.T) {
 					name, _, _ := strings.Cut(line, " ")
 					there = append(there, name+": "+strings.Join(strings.Fields(w.sees(name)), " "))
 				}
-				if got := strings.Join(there, ", "); got != c.left {
-					t.Errorf("undo %v: there is %q, wanted %q", undo, got, c.left)
-				}
+				check.Equal(t, strings.Join(there, ", "), c.left, "undo %v: there is %q", undo)
 			})
 		}
 	}

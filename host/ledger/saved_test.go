@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A session is saved under the name that its agent gives it, with what the user has not sent, and its title; not
@@ -101,9 +102,7 @@ func TestBeginningOfAPrompt(t *testing.T) {
 		strings.Repeat("a", titleLength-2) + "äb": strings.Repeat("a", titleLength-2) + "ä",
 		strings.Repeat("\u2026", titleLength):     strings.Repeat("\u2026", titleLength/3),
 	} {
-		if got := beginning(prompt); got != want {
-			t.Errorf("%q begins with %q", prompt, got)
-		}
+		check.Equal(t, beginning(prompt), want, "%q begins with %q", prompt)
 	}
 }
 
@@ -354,9 +353,7 @@ func TestTakenUpBesideBuffers(t *testing.T) {
 			close(w.tracks)
 		}
 		<-waits
-		if got := w.changes(); got != "added f -0,0+1,1\n" {
-			t.Errorf("busy %v: the record has %q", busy, got)
-		}
+		check.Equal(t, w.changes(), "added f -0,0+1,1\n", "busy %v: the record has %q", busy)
 	}
 }
 
@@ -393,7 +390,5 @@ func TestWhatIsTakenUpIsWhole(t *testing.T) {
 		w.box(w.ledger.save)
 	}
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != "\x00f1" {
-		t.Errorf("there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "\x00f1", "there is %q")
 }

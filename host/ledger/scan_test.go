@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Of the user's home folder no copies are made, and health says so, once.
@@ -63,9 +64,7 @@ func TestWhatCopiesLeaveOut(t *testing.T) {
 		w.remove(name)
 	}
 	looked()
-	if now := <-told; now != (Lack{}) {
-		t.Errorf("when nothing is left out told was %+v", now)
-	}
+	check.Equal(t, <-told, (Lack{}), "when nothing is left out told was %+v")
 	if len(told) > 0 {
 		t.Errorf("told was %+v too", <-told)
 	}

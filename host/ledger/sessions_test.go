@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Two agents work in one folder at once. Each change is in the record of the one who made it, and to the other one it
@@ -93,14 +94,10 @@ func TestTwoSessions(t *testing.T) {
 				t.Errorf("the first has %q, wanted %q; the second %q, wanted %q", listed[0], c.first, listed[1], c.second)
 			}
 			first(func() { w.decide(review.Reject, "") })
-			if got := w.sees("f"); got != c.left {
-				t.Errorf("there is %q, wanted %q", got, c.left)
-			}
+			check.Equal(t, w.sees("f"), c.left, "there is %q")
 			first(func() {
 				for line := range strings.Lines(w.changes()) {
-					if !strings.Contains(line, "rejected") {
-						t.Errorf("the first has still %q", line)
-					}
+					check.Contains(t, line, "rejected", "the first has still %q")
 				}
 			})
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // holdLooks has the looks at the folders wait until it is called.
@@ -95,9 +96,7 @@ func TestTheEndOfNoTurn(t *testing.T) {
 	w.clientWrites("f", "f1\n", "a1\n")
 	w.must(w.undo(false))
 	w.end()
-	if got := w.sees("f") + w.changes(); got != "f1\n" {
-		t.Errorf("there is %q", got)
-	}
+	check.Equal(t, w.sees("f")+w.changes(), "f1\n", "there is %q")
 }
 
 // What a turn names is that of the next one no more.
@@ -159,9 +158,8 @@ func TestATurnWithoutWork(t *testing.T) {
 		c.do(w)
 		w.write("f", "f1\na1\n")
 		w.end()
-		if got := strings.Contains(w.changes(), "modified f"); got != c.listed {
-			t.Errorf("%s: what has changed is listed: %v", name, got)
-		}
+		check.Equal(t, strings.Contains(w.changes(), "modified f"), c.listed,
+			"%s: what has changed is listed: %v", name)
 	}
 }
 
@@ -183,9 +181,7 @@ func TestATurnWithoutWorkDoesNotWait(t *testing.T) {
 	w.ledger.Worked()
 	w.write("f", "f1\na1\n")
 	w.end()
-	if got := w.changes(); got != "modified f -1,0+2,1\n" {
-		t.Errorf("in the next turn there is %q", got)
-	}
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "in the next turn there is %q")
 }
 
 // A prompt waits longer where nobody has looked at the folders yet.
@@ -206,9 +202,7 @@ func TestThePromptWaitsForTheFirstLook(t *testing.T) {
 	w.write("f", "f1\na1\n")
 	w.ledger.Worked()
 	w.end()
-	if got := w.changes(); got != "modified f -1,0+2,1\n" {
-		t.Errorf("what the agent does at once makes %q", got)
-	}
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "what the agent does at once makes %q")
 }
 
 // Without a store for copies, or before files are watched, what comes through the client can be refused and undone all
@@ -235,9 +229,7 @@ func TestWithLessAround(t *testing.T) {
 			if lack == "no store" {
 				want = "modified f -1,0+2,1\nmodified bytes\n"
 			}
-			if got := w.changes(); got != want {
-				t.Errorf("%s: the record has %q", lack, got)
-			}
+			check.Equal(t, w.changes(), want, "%s: the record has %q", lack)
 			w.ledger.KeepUnsent([]saved.Comment{{Path: "f"}}, nil, true)
 			var err error
 			var notes string
@@ -253,17 +245,13 @@ func TestWithLessAround(t *testing.T) {
 			}
 			switch {
 			case lack == "no store" && undo:
-				if !strings.Contains(notes, errForgotten.Error()) {
-					t.Errorf("the undo says %q", notes)
-				}
+				check.Contains(t, notes, errForgotten.Error(), "the undo says %q")
 			case lack == "no store":
 				if !errors.Is(err, errForgotten) {
 					t.Errorf("the refusal says %v", err)
 				}
 			case undo:
-				if !strings.Contains(notes, "cannot be looked at") {
-					t.Errorf("the undo says %q", notes)
-				}
+				check.Contains(t, notes, "cannot be looked at", "the undo says %q")
 				continue
 			case err != nil:
 				t.Error(err)
@@ -321,17 +309,13 @@ func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
 			w.end()
 		}
 		w.sync()
-		if got := w.changes(); !strings.Contains(got, "moved n from f") {
-			t.Errorf("during %v: listed is %q", during, got)
-		}
+		check.Contains(t, w.changes(), "moved n from f", "during %v: listed is %q", during)
 		w.must(w.undo(false))
 		want := "f 644 \"f1\\n\"\ng 644 \"g1\\n\""
 		if !during {
 			want = "g 644 \"g1\\n\"\nn 644 \"f1\\n\""
 		}
-		if got := w.tree(); got != want {
-			t.Errorf("during %v: undone, there is %s, want %s", during, got, want)
-		}
+		check.Equal(t, w.tree(), want, "during %v: undone, there is %s", during)
 	}
 }
 

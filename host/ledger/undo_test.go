@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // undoOf is an undo of a turn by its name, "" for the last one, and what is said of each file.
@@ -202,9 +203,7 @@ func TestATurnBeginsDuringAnUndo(t *testing.T) {
 	if err := w.undo(true); !errors.Is(err, errNoUndone) {
 		t.Errorf("to do it again says %v", err)
 	}
-	if got := w.sees("f"); got != "a2\n" {
-		t.Errorf("there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "a2\n", "there is %q")
 }
 
 // What is written again and again while it is being refused is left alone in the end, and said to be; the rest is
@@ -248,9 +247,7 @@ func TestDecisionsThatFail(t *testing.T) {
 		return review.Selection{Hunks: []int{0}}
 	}}, func(_ int, err error) { done <- err })
 	w.must(<-done)
-	if got := w.sees("g"); got != "f1\na1\n" {
-		t.Errorf("kept again there is %q", got)
-	}
+	check.Equal(t, w.sees("g"), "f1\na1\n", "kept again there is %q")
 	if n, err := w.refuse(nil); n != 1 || err != nil { // what still waits
 		t.Errorf("the refusal of %d says %v", n, err)
 	}
@@ -267,9 +264,7 @@ func TestDecisionsThatFail(t *testing.T) {
 	w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("g"), Which: func(review.File) review.Selection {
 		return review.Selection{Hunks: []int{7}}
 	}, Made: func(p review.Plan) { made = append(made, p.Path) }}, func(n int, err error) {
-		if n != 0 {
-			t.Errorf("%d files were decided about", n)
-		}
+		check.Equal(t, n, 0, "%d files were decided about")
 		done <- err
 	})
 	if err := <-done; err == nil || len(made) != 1 {
@@ -289,9 +284,7 @@ func TestWhatCannotBeWrittenAsItWas(t *testing.T) {
 	if _, err := w.refuse(nil); err == nil || !strings.Contains(err.Error(), "cannot be written as it was") {
 		t.Errorf("the refusal says %v", err)
 	}
-	if got := w.sees("f"); got != "ä\n€\n" {
-		t.Errorf("there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "ä\n€\n", "there is %q")
 }
 
 // What a buffer reads anew while a turn is undone is the undo's, and no change that the user has made.

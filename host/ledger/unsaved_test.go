@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What is not saved and is given up was never done: what the agent wrote before it and under it is the agent's.
@@ -31,13 +33,9 @@ func TestUnsavedTextThatIsGivenUp(t *testing.T) {
 				w.changes() // looks at the unsaved text
 				gives(w)
 				w.end()
-				if got := w.sees("f"); got != "a2\na1\nf1\n" {
-					t.Errorf("the user has %q", got)
-				}
+				check.Equal(t, w.sees("f"), "a2\na1\nf1\n", "the user has %q")
 				w.decide(review.Reject, "")
-				if got := w.sees("f"); got != "f1\n" {
-					t.Errorf("after a refusal the user has %q", got)
-				}
+				check.Equal(t, w.sees("f"), "f1\n", "after a refusal the user has %q")
 			})
 		}
 	}
@@ -53,12 +51,8 @@ func TestPermissionsUnderUnsavedText(t *testing.T) {
 	w.call("execute", func() { w.chmod("f", 0o755) })
 	w.end()
 	w.wipe("f")
-	if err := w.undo(false); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.tree(); got != `f 644 "f1\n"` {
-		t.Errorf("there is %s", got)
-	}
+	must.Do(t, w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
 
 // What the user types while a file is gone stands where they have put it, when the agent has made the file anew.
@@ -75,15 +69,11 @@ func TestTypedWhileTheFileWasGone(t *testing.T) {
 		w.sees("f")
 		w.end()
 		if undo {
-			if err := w.undo(false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.undo(false))
 		} else {
 			w.decide(review.Reject, "")
 		}
-		if got := w.sees("f"); got != "f1\nf2\nu1\n" {
-			t.Errorf("undo %v: the user has %q", undo, got)
-		}
+		check.Equal(t, w.sees("f"), "f1\nf2\nu1\n", "undo %v: the user has %q", undo)
 	}
 }
 
@@ -100,12 +90,8 @@ func TestMadeNoTextInALaterTurn(t *testing.T) {
 	w.write("f", "\x00")
 	w.sees("f")
 	w.end()
-	if err := w.undo(false); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.sees("f"); got != "a1\nu1\n" {
-		t.Errorf("the user has %q", got)
-	}
+	must.Do(t, w.undo(false))
+	check.Equal(t, w.sees("f"), "a1\nu1\n", "the user has %q")
 }
 
 // A file that the user saves where the agent had moved it away is theirs, also when the agent has made and moved another
@@ -131,9 +117,7 @@ func TestSavedWhereTheAgentHadMovedItAway(t *testing.T) {
 	if data, err := os.ReadFile(w.path("f")); err != nil || string(data) != "f1\nu1\n" {
 		t.Errorf("the user's file has %q, %v", data, err)
 	}
-	if got := w.tree(); got != `f 644 "f1\nu1\n"` {
-		t.Errorf("there is %s", got)
-	}
+	check.Equal(t, w.tree(), `f 644 "f1\nu1\n"`, "there is %s")
 }
 
 // What the user has given another name, and the agent moves from there, goes back there.
@@ -147,13 +131,9 @@ func TestMovedFromTheNameThatTheUserGave(t *testing.T) {
 	w.sync()
 	w.move("g", "h")
 	w.end()
-	if got := w.changes(); got != "moved h from g\n" {
-		t.Errorf("the record has %q", got)
-	}
+	check.Equal(t, w.changes(), "moved h from g\n", "the record has %q")
 	w.decide(review.Reject, "")
-	if got := w.tree(); got != `g 644 "f1\nf2\n"` {
-		t.Errorf("there is %s", got)
-	}
+	check.Equal(t, w.tree(), `g 644 "f1\nf2\n"`, "there is %s")
 }
 
 // A file that the agent has made and moved goes, wherever it is: also where its first place was told to be gone first.
@@ -167,15 +147,11 @@ func TestMovedWhatTheAgentHasMade(t *testing.T) {
 		w.follow(w.path("f"), true)
 		w.end()
 		if undo {
-			if err := w.undo(false); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.undo(false))
 		} else {
 			w.decide(review.Reject, "")
 		}
-		if got := w.tree(); got != "" {
-			t.Errorf("undo %v: there is %s", undo, got)
-		}
+		check.Equal(t, w.tree(), "", "undo %v: there is %s", undo)
 	}
 }
 
@@ -194,9 +170,7 @@ func TestUnsavedInPlaceOfTheAgents(t *testing.T) {
 	w.move("f", "g")
 	w.follow(w.path("f"), true)
 	w.end()
-	if err := w.undo(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.undo(false))
 	before := w.sees("f")
 	if w.changes() != "" {
 		w.decide(review.Reject, "")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What the user does in Neovim while the agent works is theirs, with and without changes of the agent's beside: only
@@ -93,9 +94,7 @@ func TestWhatTheUserDoesInATurn(t *testing.T) {
 				w.begin()
 				c.do(w)
 				w.end()
-				if got := w.changes(); got != c.listed {
-					t.Errorf("the record has %q, wanted %q", got, c.listed)
-				}
+				check.Equal(t, w.changes(), c.listed, "the record has %q")
 				g := w.sees("g")
 				switch {
 				case undo:
@@ -105,16 +104,12 @@ func TestWhatTheUserDoesInATurn(t *testing.T) {
 				case c.listed != "":
 					w.decide(review.Reject, "")
 				}
-				if got := w.sees("f"); got != c.left {
-					t.Errorf("undo %v: the user has %q, wanted %q", undo, got, c.left)
-				}
+				check.Equal(t, w.sees("f"), c.left, "undo %v: the user has %q", undo)
 				disk := "no file"
 				if data, err := os.ReadFile(w.path("f")); err == nil {
 					disk = string(data)
 				}
-				if disk != c.disk {
-					t.Errorf("undo %v: the disk has %q, wanted %q", undo, disk, c.disk)
-				}
+				check.Equal(t, disk, c.disk, "undo %v: the disk has %q", undo)
 				if got := w.sees("g"); c.listed != "modified g -1,0+2,1\n" && got != g {
 					t.Errorf("undo %v: of g there is %q, was %q", undo, got, g)
 				}
@@ -229,9 +224,7 @@ func TestTheFirstLookIsLate(t *testing.T) {
 		c.do(w, look)
 		look()
 		w.end()
-		if got := w.changes(); got != c.listed {
-			t.Errorf("%s: the record has %q, wanted %q", name, got, c.listed)
-		}
+		check.Equal(t, w.changes(), c.listed, "%s: the record has %q", name)
 		told := map[Event]bool{}
 		for _, e := range w.events {
 			if told[e] {
@@ -291,9 +284,7 @@ func TestTheFirstLookIsLateAfterARefusal(t *testing.T) {
 			if got := w.changes(); got != listed {
 				t.Errorf("%s, undo %v: the record has %q, it had %q", name, undo, got, listed)
 			}
-			if got := w.tree(); got != before {
-				t.Errorf("%s, undo %v: there is %s", name, undo, got)
-			}
+			check.Equal(t, w.tree(), before, "%s, undo %v: there is %s", name, undo)
 		}
 	}
 }
@@ -310,16 +301,12 @@ func TestTheFirstLookOfAllIsLate(t *testing.T) {
 	release()
 	w.sync()
 	w.end()
-	if got := w.changes(); got != "" {
-		t.Errorf("the record has %q", got)
-	}
+	check.Equal(t, w.changes(), "", "the record has %q")
 	maxWait = time.Minute // or the look may be in the middle of what is written
 	w.begin()
 	w.write("f", "f1\na1\na2\n")
 	w.end()
-	if got := w.changes(); got != "modified f -2,0+3,1\n" {
-		t.Errorf("after the next turn the record has %q", got)
-	}
+	check.Equal(t, w.changes(), "modified f -2,0+3,1\n", "after the next turn the record has %q")
 }
 
 // The user removes a file that a buffer shows right before the prompt, of which the watch tells when the turn has
@@ -347,9 +334,7 @@ func TestARemovalRightBeforeATurn(t *testing.T) {
 		looked()
 		c.agents(w)
 		w.end()
-		if got := w.changes(); got != c.listed {
-			t.Errorf("%s: the record has %q, wanted %q", name, got, c.listed)
-		}
+		check.Equal(t, w.changes(), c.listed, "%s: the record has %q", name)
 		if c.listed != "" {
 			w.decide(review.Reject, "")
 		} else if len(w.events) > 0 {
@@ -359,9 +344,7 @@ func TestARemovalRightBeforeATurn(t *testing.T) {
 		if data, err := os.ReadFile(w.path("f")); err == nil {
 			got = string(data)
 		}
-		if got != c.left {
-			t.Errorf("%s: there is %q, wanted %q", name, got, c.left)
-		}
+		check.Equal(t, got, c.left, "%s: there is %q", name)
 	}
 }
 
@@ -388,9 +371,7 @@ func TestTheUsersTextOfAFileThatBecameBinary(t *testing.T) {
 			w.write("f", "\x00a2\n")
 			w.end()
 			w.decide(review.Reject, "")
-			if got := w.sees("f"); got != "f1\nu1\n" {
-				t.Errorf("%s, loaded %v: refused there is %q", name, loaded, got)
-			}
+			check.Equal(t, w.sees("f"), "f1\nu1\n", "%s, loaded %v: refused there is %q", name, loaded)
 		}
 	}
 }
@@ -434,9 +415,7 @@ func TestAChangeRightBeforeTheTurnIsToldInIt(t *testing.T) {
 		w.begin()
 		w.ledger.Took(told, "disk", false)
 		w.sync()
-		if got := w.changes(); got != "" {
-			t.Errorf("the record has %q", got)
-		}
+		check.Equal(t, w.changes(), "", "the record has %q")
 	}
 }
 
@@ -495,9 +474,7 @@ func TestAnotherProgramBeforeAFileBecomesBinary(t *testing.T) {
 	w.write("f", "\x00a1\n")
 	w.end()
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != "f1\nu1\n" {
-		t.Errorf("refused there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), "f1\nu1\n", "refused there is %q")
 }
 
 // What the user has typed and saved into a file that the agent had made binary does not go with an undo or a refusal,
@@ -519,9 +496,7 @@ func TestTheUsersTextInAFileThatWasBinary(t *testing.T) {
 		}
 		w.end()
 		w.undo(false)
-		if got := w.sees("f"); got != want {
-			t.Errorf("again %v: undone there is %q", again, got)
-		}
+		check.Equal(t, w.sees("f"), want, "again %v: undone there is %q", again)
 		refused := make(chan error)
 		w.ledger.Decide(Decision{Do: review.Reject}, func(_ int, err error) { refused <- err })
 		if err := <-refused; err == nil || w.sees("f") != want {
@@ -556,9 +531,7 @@ func TestABufferThatIsReadAgain(t *testing.T) {
 			w.types("f", func(now string) string { return now + "u1\n" })
 			w.saves("f")
 			w.end()
-			if got := w.changes(); got != c.listed {
-				t.Errorf("%s, unsaved %v: the record has %q, wanted %q", name, unsaved, got, c.listed)
-			}
+			check.Equal(t, w.changes(), c.listed, "%s, unsaved %v: the record has %q", name, unsaved)
 			if c.listed == "" {
 				continue
 			}
@@ -585,9 +558,7 @@ func TestAnEmptiedBufferThatIsReadAgain(t *testing.T) {
 	w.edit("f")
 	w.end()
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != before {
-		t.Errorf("refused there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), before, "refused there is %q")
 }
 
 // What the user's other programs do under a buffer between two turns is not taken together with what the user does
@@ -610,9 +581,7 @@ func TestUserChangedBesideTheAgentsLine(t *testing.T) {
 	})
 	w.types("f", func(string) string { return "f1\nu1\n" })
 	w.decide(review.Reject, "")
-	if got := w.sees("f"); got != "f1\nu1\n" {
-		t.Errorf("the user has %q", got)
-	}
+	check.Equal(t, w.sees("f"), "f1\nu1\n", "the user has %q")
 }
 
 // A file that the user has saved where the agent had moved it away is theirs, also when the agent then removes the moved
@@ -629,9 +598,7 @@ func TestSavedWhereItWasMovedAway(t *testing.T) {
 	w.saves("f")
 	w.remove("g")
 	w.end()
-	if got := w.changes(); got != "" {
-		t.Errorf("the agent has changed %s", got)
-	}
+	check.Equal(t, w.changes(), "", "the agent has changed %s")
 }
 
 // What the agent makes where the user has removed a file since the turn before is the agent's: refused it is gone.
@@ -651,7 +618,5 @@ func TestMadeWhereTheUserHasRemovedAFile(t *testing.T) {
 		t.Errorf("listed is %q, want %q", got, want)
 	}
 	w.decide(review.Reject, "f")
-	if got := w.tree(); got != "" {
-		t.Errorf("refused, there is %s", got)
-	}
+	check.Equal(t, w.tree(), "", "refused, there is %s")
 }

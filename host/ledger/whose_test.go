@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // what agents do to a file "f", and around it.
@@ -136,15 +137,11 @@ func TestIgnoredFiles(t *testing.T) {
 			w.begin()
 			c.do(w)
 			w.end()
-			if got := w.changes(); got != c.want {
-				t.Errorf("the record has %q, wanted %q", got, c.want)
-			}
+			check.Equal(t, w.changes(), c.want, "the record has %q")
 			if c.want != "" {
 				w.decide(review.Reject, "")
 			}
-			if got := w.sees("a.log"); got != c.left {
-				t.Errorf("there is %q, wanted %q", got, c.left)
-			}
+			check.Equal(t, w.sees("a.log"), c.left, "there is %q")
 		})
 	}
 }

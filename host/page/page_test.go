@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // textLine is a line as simple as can be; group is what it looks like, hidden what does not show.
@@ -321,9 +323,7 @@ func TestBegunAgain(t *testing.T) {
 	a.page.Insert(0)
 	take := func(budget int) {
 		for _, e := range a.take(budget) {
-			if err := b.apply(e); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.apply(e))
 		}
 	}
 	take(1 << 30)
@@ -487,9 +487,7 @@ func TestManyLinesGo(t *testing.T) {
 		a.parts[1].lines = lines
 		for a.page.Touch(1); a.page.Dirty(); {
 			for _, e := range a.take(256 << 10) {
-				if err := b.apply(e); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.apply(e))
 			}
 		}
 		if n := len(lines); len(b.lines) != 1+n || n > 0 && b.lines[n].text != lines[n-1].text {

@@ -26,6 +26,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // desk is the requests of a session in a folder, of a Neovim that has no buffers. All that a test starts is done when
@@ -62,7 +63,7 @@ func atDesk(t *testing.T, play func(d *desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		write(t, d.dir, "a.txt", nine)
+		must.Write(t, d.dir, "a.txt", nine)
 		play(d)
 		d.settle()
 	})
@@ -72,9 +73,7 @@ func atDesk(t *testing.T, play func(d *desk)) {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := &desk{
 		t: t, dir: dir, conv: session.NewConversation(time.Now), ready: true, ended: map[*session.ToolCall]bool{},
 		reviewed: map[string]bool{}, callbacks: map[int][]any{},
@@ -382,11 +381,4 @@ func replacing(path, old, text string) session.Diff {
 	return session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}
 }
 
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+var write = must.Write // until the last tests say so themselves

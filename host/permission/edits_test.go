@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // edits is what comes of a change by a tool.
@@ -48,9 +50,7 @@ func (d *desk) change(ctx context.Context, list ...FileEdit) *edits {
 func (d *desk) tree() string {
 	d.t.Helper()
 	entries, err := os.ReadDir(d.dir)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 	var list []string
 	for _, e := range entries {
 		data, _ := os.ReadFile(filepath.Join(d.dir, e.Name()))
@@ -82,16 +82,12 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 			session.Diff{Operation: session.OperationMove, Path: at("dd"), OldPath: at("d"), OldText: new("d\n"), NewText: new("d\n")},
 			session.Diff{Operation: session.OperationAdd, Path: at("e"), NewText: new("E\n")},
 		}
-		if !reflect.DeepEqual(p.call.Content, want) {
-			t.Errorf("shown is %+v", p.call.Content)
-		}
+		check.Deep(t, p.call.Content, want, "shown is %+v")
 		var places []string
 		for _, l := range p.call.Locations {
 			places = append(places, filepath.Base(l.Path))
 		}
-		if got := strings.Join(places, " "); got != "a b c cc d dd e" {
-			t.Errorf("its places are %s", got)
-		}
+		check.Equal(t, strings.Join(places, " "), "a b c cc d dd e", "its places are %s")
 		d.answer("reject")
 		if got.answered != 1 || !errors.Is(got.err, ErrNotAllowed) || d.tree() != "a=a b=b c=c d=d f=f" {
 			t.Errorf("refused: %d, %v, %s", got.answered, got.err, d.tree())
@@ -151,11 +147,9 @@ func TestAcceptedEditsAreSavedBeforeTheyAreAnswered(t *testing.T) {
 func synctested(t *testing.T, play func(d *desk)) {
 	t.Helper()
 	atDesk(t, func(d *desk) {
-		if err := os.Remove(filepath.Join(d.dir, "a.txt")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(d.dir, "a.txt")))
 		for _, name := range []string{"a", "b", "c", "d", "f"} {
-			write(t, d.dir, name, name+"\n")
+			must.Write(t, d.dir, name, name+"\n")
 		}
 		play(d)
 	})
@@ -166,9 +160,7 @@ func synctested(t *testing.T, play func(d *desk)) {
 func TestEditsThatCannotBeMade(t *testing.T) {
 	synctested(t, func(d *desk) {
 		ctx := context.Background()
-		if err := errors.Join(os.Mkdir(filepath.Join(d.dir, "dir"), 0o755), os.Symlink("a", filepath.Join(d.dir, "link"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(d.dir, "dir"), 0o755), os.Symlink("a", filepath.Join(d.dir, "link")))
 		for _, c := range []struct {
 			edit FileEdit
 			err  error
@@ -195,31 +187,27 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		}
 
 		got := d.change(ctx, FileEdit{Path: "a", Text: new("A\n")}, FileEdit{Path: "b", Delete: true}, FileEdit{Path: "c", To: "cc"}, FileEdit{Path: "d", To: "dd", Text: new("D\n")})
-		write(t, d.dir, "b", "other\n")
-		write(t, d.dir, "cc", "other\n")
+		must.Write(t, d.dir, "b", "other\n")
+		must.Write(t, d.dir, "cc", "other\n")
 		d.answer("allow")
 		if got.err == nil || !strings.Contains(got.err.Error(), "b: it has changed meanwhile") || !strings.Contains(got.err.Error(), "cc already exists") ||
 			!strings.Contains(got.err.Error(), "; 2 other files changed") || !slices.Equal(got.changed, []string{"a", "dd"}) {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
-		if got := d.tree(); got != "a=A b=other c=c cc=other dd=D dir= f=f link=A" {
-			t.Errorf("there are %s", got)
-		}
+		check.Equal(t, d.tree(), "a=A b=other c=c cc=other dd=D dir= f=f link=A", "there are %s")
 		if !slices.Equal(d.moved, []string{"d", "dd"}) {
 			t.Errorf("moved are %q", d.moved)
 		}
 
 		got = d.change(ctx, FileEdit{Path: "b", Delete: true})
-		write(t, d.dir, "b", "another\n")
+		must.Write(t, d.dir, "b", "another\n")
 		if d.answer("allow"); got.err == nil || strings.Contains(got.err.Error(), "other file") || got.changed != nil {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
 
 		// A path that leads elsewhere by then.
 		got = d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
-		if err := errors.Join(os.Remove(filepath.Join(d.dir, "f")), os.Symlink("a", filepath.Join(d.dir, "f"))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(d.dir, "f")), os.Symlink("a", filepath.Join(d.dir, "f")))
 		if d.answer("allow"); got.err == nil || !strings.Contains(got.err.Error(), "leads elsewhere") {
 			t.Errorf("through a link: %v", got.err)
 		}
@@ -358,9 +346,7 @@ func TestWhichRequestACallIsOf(t *testing.T) {
 			d.queue.pending = []*request{first, second}
 			call := &session.ToolCall{ID: "c"}
 			for want, of := range map[int]*session.ToolCall{3: call, 5: &second.call, 0: {ID: "other"}} {
-				if got := d.About(of); got != want {
-					t.Errorf("of %+v it is %d, wanted %d", of, got, want)
-				}
+				check.Equal(t, d.About(of), want, "of %+v it is %d", of)
 			}
 			if d.About(&first.call) != 3 {
 				t.Errorf("the first one is %d", d.About(&first.call))
@@ -400,9 +386,7 @@ func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {
 		{"a deletion among edits", []edited{edit, gone, edit}, session.KindDelete},
 		{"a deletion and a move", []edited{move, gone}, session.KindDelete},
 	} {
-		if got := kindOf(c.all); got != c.want {
-			t.Errorf("%s: kind %q, want %q", c.name, got, c.want)
-		}
+		check.Equal(t, kindOf(c.all), c.want, "%s: kind %q", c.name)
 	}
 }
 
@@ -410,14 +394,10 @@ func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {
 func TestListedFiles(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		d.rules([]string{"**/.env"})
-		if err := os.Symlink("loop", filepath.Join(d.dir, "loop")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("loop", filepath.Join(d.dir, "loop")))
 		for name, want := range map[string]bool{"a.txt": true, "new": true, ".env": false, "loop": false} {
 			path := filepath.Join(d.dir, name)
-			if got := !d.Private([]string{path}, nil)[path]; got != want {
-				t.Errorf("%s is listed: %v", name, got)
-			}
+			check.Equal(t, !d.Private([]string{path}, nil)[path], want, "%s is listed: %v", name)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A request of version 2 may be about no tool call.
@@ -39,9 +40,7 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			Heading: "Puppet wants to run a command", Lines: []string{"Use the network", "To fetch *it*", "$ curl x", "in /tmp"},
 			Marks: snap.Marks,
 		}
-		if !reflect.DeepEqual(snap, want) {
-			t.Errorf("it is %+v, expected %+v", snap, want)
-		}
+		check.Deep(t, snap, want, "it is %+v")
 		if answer != "yes" || len(s.conv.Calls) > 0 {
 			t.Errorf("answered %q, with %d calls", answer, len(s.conv.Calls))
 		}
@@ -174,12 +173,8 @@ func TestWhatARequestIsAbout(t *testing.T) {
 				if got := s.conv.ToolCall("c").Content; c.says.Content.IsZero() && !reflect.DeepEqual(got, c.content) {
 					t.Errorf("the call has %v", got)
 				}
-				if got := p.command.Line(); got != c.command {
-					t.Errorf("the command is %q", got)
-				}
-				if !reflect.DeepEqual(p.call.Content, c.content) {
-					t.Errorf("the content is %v", p.call.Content)
-				}
+				check.Equal(t, p.command.Line(), c.command, "the command is %q")
+				check.Deep(t, p.call.Content, c.content, "the content is %v")
 				if got := p.call.Locations; len(got) != 1 || got[0].Path != c.place {
 					t.Errorf("the places are %v", got)
 				}
@@ -269,9 +264,7 @@ func TestPlansOfRequests(t *testing.T) {
 			s.Observe(told)
 			s.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "c", Content: c.says}, Reply: func(string) {}})
 			for _, got := range [][]session.ToolCallContent{s.conv.ToolCall("c").Content, s.queue.pending[0].call.Content} {
-				if !reflect.DeepEqual(got, c.want.Or(nil)) {
-					t.Errorf("the plan is %v, want %v", got, c.want.Or(nil))
-				}
+				check.Deep(t, got, c.want.Or(nil), "the plan is %v")
 			}
 			s.WithdrawAll("cancel")
 		})

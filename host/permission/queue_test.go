@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // requestAbout is a request as an agent makes it of a call.
@@ -59,9 +60,7 @@ func TestCallsThatRequestsAloneTellOf(t *testing.T) {
 		id          string
 		known, want bool
 	}{{"a", false, true}, {"a", true, true}, {"b", true, false}} {
-		if got := q.asks(step.id, step.known); got != step.want {
-			t.Errorf("%d: requests alone tell of %s: %v", i, step.id, got)
-		}
+		check.Equal(t, q.asks(step.id, step.known), step.want, "%d: requests alone tell of %s: %v", i, step.id)
 	}
 	q.observe("a")
 	if q.asks("a", true) {

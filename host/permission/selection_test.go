@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func hunksBetween(old, text string) (diff.File, []diff.Run) {
@@ -69,9 +70,7 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
-		if got := unchanged(&was, &now); got != c.stands {
-			t.Errorf("%s: stands is %v", c.what, got)
-		}
+		check.Equal(t, unchanged(&was, &now), c.stands, "%s: stands is %v", c.what)
 	}
 	one1, _ := hunksBetween(nine, nineBut("2", "two\n"))
 	other1, _ := hunksBetween(nine, nineBut("8", "eight\n"))
@@ -120,9 +119,7 @@ new.lua
 
 /elsewhere/x.png
 - kept: all of it`
-	if got != want {
-		t.Errorf("the prompt is\n%s\nwant\n%s", got, want)
-	}
+	check.Equal(t, got, want, "the prompt is\n%s")
 
 	// Of a long hunk as much is quoted as a reader needs.
 	f, hunks = hunksBetween("a\n", "a\n"+strings.Repeat("x\n", quotedLines+1))
@@ -216,9 +213,7 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 		{"a new file, over one that is there", []accepted{added}, "mine\n", "new\n", false},
 		{"a file that is gone", []accepted{first}, "", "a\nB\nc\nd\n", false},
 	} {
-		if got := agreed(c.list, c.now, c.text); got != c.want {
-			t.Errorf("%s: %v", c.what, got)
-		}
+		check.Equal(t, agreed(c.list, c.now, c.text), c.want, "%s: %v", c.what)
 	}
 	// What a write has made is allowed no more, nor what has no place there now; the rest is.
 	for _, c := range []struct {
@@ -229,9 +224,7 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 		{first, first.text, true}, {second, first.text, false}, {both, first.text, false},
 		{first, "mine\n" + first.text, true}, {second, "other\n", true}, {added, "new\n", true},
 	} {
-		if got := c.a.made(c.text); got != c.want {
-			t.Errorf("%q in %q: %v", c.a, c.text, got)
-		}
+		check.Equal(t, c.a.made(c.text), c.want, "%q in %q: %v", c.a, c.text)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A tool that reads a file does not wait for a write of it that waits for the user.
@@ -32,9 +33,7 @@ func TestToolsReadBesideWritesThatWait(t *testing.T) {
 func TestFailedWritesAreNotFollowed(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		d.before.Store(false)
-		if err := os.Mkdir(filepath.Join(d.dir, "folder"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(d.dir, "folder"), 0o755))
 		if got := d.store("folder", "x\n"); got.answered != 1 || got.err == nil {
 			t.Errorf("a folder is written: %+v", got)
 		}
@@ -57,9 +56,7 @@ func TestLongListsOfInputs(t *testing.T) {
 		}
 		items = append(items, "", "last")
 		input, err := json.Marshal(map[string]any{"a": items, "b": []string{}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(input))}}).Lines
 		if last := got[len(got)-1]; !strings.HasSuffix(last, "bytes more, which are not shown") {
 			t.Errorf("the last line is %.80q", last)

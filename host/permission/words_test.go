@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // asked has an agent ask, and gives what Neovim shows of it.
@@ -146,9 +146,7 @@ func TestBoundsOfAQuestion(t *testing.T) {
 		if want := []string{"a", "a", "a", "    … +6 lines", "$ x", "in /w"}; !slices.Equal(snap.Lines[1:], want) {
 			t.Errorf("the lines are %q", snap.Lines)
 		}
-		if got := len(snap.Lines[0]); got != 500 {
-			t.Errorf("the title has %d bytes", got)
-		}
+		check.Equal(t, len(snap.Lines[0]), 500, "the title has %d bytes")
 		snap = d.asked(session.PermissionRequest{Command: strings.Repeat("x\n", 3000), Cwd: "/" + strings.Repeat("w", 400)})
 		lines := snap.Lines
 		if len(lines) != floatLines-100+2 || lines[len(lines)-2] != "    … +1101 lines" || len(lines[len(lines)-1]) != len("in ")+300 {
@@ -171,9 +169,7 @@ func TestBoundsOfAQuestion(t *testing.T) {
 		if len(got) != 3 || got[1].Text != "bc" || len(got[1].Marks) != 1 || got[2].Text != "… 3 bytes more, which are not shown" || len(marked[1].Marks) != 2 {
 			t.Errorf("cut are %+v", got[1:])
 		}
-		if got := cutLines(marked[1:]); !reflect.DeepEqual(got, marked[1:]) {
-			t.Errorf("what fits is %+v", got)
-		}
+		check.Deep(t, cutLines(marked[1:]), marked[1:], "what fits is %+v")
 	})
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // foretold is a preview where the user has no unsaved text, or with text as the agent gives it.
@@ -188,9 +190,8 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 		{"another new file", &added, nil, text("b\n"), false},
 		{"a file taken as a whole", &preview{}, nil, nil, true},
 	} {
-		if got := c.shown.made(buffers.Written{Path: "f", Before: c.before, After: c.after}); got != c.want {
-			t.Errorf("%s: %v", c.what, got)
-		}
+		check.Equal(t, c.shown.made(buffers.Written{Path: "f", Before: c.before, After: c.after}), c.want,
+			"%s: %v", c.what)
 	}
 }
 
@@ -231,7 +232,7 @@ func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
 	s := newDesk(t)
 	s.silent = make(chan struct{})
-	path := write(t, s.dir, "a.txt", "1\n2\n3\n")
+	path := must.Write(t, s.dir, "a.txt", "1\n2\n3\n")
 	answers := make(chan string, 2)
 	s.on(func() {
 		s.Ask(session.PermissionRequest{
@@ -247,9 +248,7 @@ func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
 		}
 	})
 	close(s.silent)
-	if got := <-answers; got != "yes" {
-		t.Errorf("the answer is %q", got)
-	}
+	check.Equal(t, <-answers, "yes", "the answer is %q")
 	s.on(func() {
 		if want := []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}; !slices.Equal(s.queue.accepted, want) {
 			t.Errorf("remembered is %q", s.queue.accepted)

@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestPendingWriteIsAllowed(t *testing.T) {
@@ -66,9 +68,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		d.is(got, "")
 		got = d.store("new/b.txt", "b\n")
 		d.waits(got)
-		if !strings.Contains(d.text(), "new/b.txt (new)  +1") {
-			t.Errorf("the float has\n%s", d.text())
-		}
+		check.Contains(t, d.text(), "new/b.txt (new)  +1", "the float has\n%s")
 		if f := d.diffs.Files(&d.open().call)[0]; f.Operation != session.OperationAdd {
 			t.Errorf("it is told as %q", f.Operation)
 		}
@@ -127,9 +127,7 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		d.waits(got)
 		d.answer(writeIt)
 		d.is(got, "")
-		if err := os.Mkdir(filepath.Join(d.dir, "folder"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(d.dir, "folder"), 0o777))
 		d.is(d.store("folder", "x"), "is a directory")
 	})
 }
@@ -164,7 +162,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		text := nineBut("2", "two\n", "8", "eight\n")
 		got := d.store("a.txt", text)
 		d.selects(2, 2, true)
-		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.answer(writeIt)
 		d.waits(got)
 		if want := "warning: a.txt has changed meanwhile: look at the hunks again, then answer"; d.noted() != want {
@@ -182,26 +180,22 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 			d.on(func() { d.HearUnsaved(list) })
 			d.settle()
 		}
-		write(t, d.dir, "a.txt", nineBut("2", "typed\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "typed\n"))
 		hear(filepath.Join(d.dir, "b.txt"))
 		if strings.Contains(d.text(), "typed") {
 			t.Error("it is looked at again for another file")
 		}
 		hear(filepath.Join(d.dir, "a.txt"))
-		if !strings.Contains(d.text(), "typed") {
-			t.Errorf("the float has\n%s", d.text())
-		}
+		check.Contains(t, d.text(), "typed", "the float has\n%s")
 		looked := d.diffs.Changes(&d.open().call)[0].Looked
 		hear(filepath.Join(d.dir, "a.txt"))
 		if d.diffs.Changes(&d.open().call)[0].Looked != looked {
 			t.Error("the same is shown anew")
 		}
-		write(t, d.dir, "a.txt", nineBut("2", "saved\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "saved\n"))
 		hear()
-		if !strings.Contains(d.text(), "saved") {
-			t.Errorf("the float has\n%s", d.text())
-		}
-		write(t, d.dir, "a.txt", nineBut("2", "later\n"))
+		check.Contains(t, d.text(), "saved", "the float has\n%s")
+		must.Write(t, d.dir, "a.txt", nineBut("2", "later\n"))
 		hear()
 		if strings.Contains(d.text(), "later") {
 			t.Error("it is looked at again for nothing")
@@ -241,16 +235,14 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
 			t.Errorf("to be edited are %v", lines)
 		}
-		if !strings.Contains(d.text(), "✎ you are editing the text: :w in its window writes it") {
-			t.Errorf("the float has\n%s", d.text())
-		}
+		check.Contains(t, d.text(), "✎ you are editing the text: :w in its window writes it", "the float has\n%s")
 		d.answer(writeIt)
 		d.waits(got)
 		if d.noted() != "info: you are editing the text: :w in its window writes it" {
 			t.Error("the user is not told that they edit it")
 		}
 		// Not edited any more, it shows what the file has by now.
-		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.on(func() { d.HearUnsaved([]string{filepath.Join(d.dir, "a.txt")}) })
 		d.settle()
 		if d.open().write.Before != nine {
@@ -260,47 +252,35 @@ func TestPendingWriteIsEdited(t *testing.T) {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		edit(true)
-		if failure := save(nineBut("2", "both\n")); failure != "" {
-			t.Errorf("not written: %s", failure)
-		}
+		check.Equal(t, save(nineBut("2", "both\n")), "", "not written: %s")
 		d.is(got, "the user changed this text before it was written, and theirs was written", "line 2 (two) not written, the file has 1 line (both) there; line 8 (eight)")
 		d.has("a.txt", nineBut("2", "both\n"))
 		d.says("You changed Puppet's text of a.txt: yours is written, and Puppet was told.")
-		if failure := save("x\n"); failure != noLongerWaits {
-			t.Errorf("of what waits no more it is said %q", failure)
-		}
+		check.Equal(t, save("x\n"), noLongerWaits, "of what waits no more it is said %q")
 
 		// Changed in the same lines meanwhile: once more writes over that.
-		write(t, d.dir, "a.txt", nine)
+		must.Write(t, d.dir, "a.txt", nine)
 		got = d.store("a.txt", text)
 		edit(true)
-		write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		if failure := save(nineBut("2", "TWO\n")); failure != "a.txt has changed in the same lines meanwhile: another :w writes your text over that." {
 			t.Errorf("it is said %q", failure)
 		}
 		d.waits(got)
-		if notes := d.noted(); notes != "" {
-			t.Errorf("the user is told %q", notes)
-		}
-		if failure := save(nineBut("2", "TWO\n")); failure != "" {
-			t.Errorf("not written: %s", failure)
-		}
+		check.Equal(t, d.noted(), "", "the user is told %q")
+		check.Equal(t, save(nineBut("2", "TWO\n")), "", "not written: %s")
 		d.is(got, "the user changed this text")
 		d.has("a.txt", nineBut("2", "TWO\n"))
 
 		// As it was, it is the agent's; what cannot be written is said.
 		got = d.store("a.txt", text)
 		edit(true)
-		if failure := save(text); failure != "" {
-			t.Errorf("not written: %s", failure)
-		}
+		check.Equal(t, save(text), "", "not written: %s")
 		d.is(got, "")
 		d.has("a.txt", text)
 		got = d.store("a.txt", "no newline")
 		edit(true)
-		if failure := save("no newline at all\n"); failure != "" {
-			t.Errorf("not written: %s", failure)
-		}
+		check.Equal(t, save("no newline at all\n"), "", "not written: %s")
 		d.has("a.txt", "no newline at all")
 		d.is(got, "the user changed this text")
 
@@ -322,9 +302,8 @@ func TestPendingWriteIsAnsweredTwice(t *testing.T) {
 			d.Respond(id, writeIt)
 			d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(id), Text: "x\n"})
 		})
-		if failure := d.called(6)[1]; failure != "a.txt is being written with the text of the :w before this one." {
-			t.Errorf("it is said %q", failure)
-		}
+		check.Equal(t, d.called(6)[1], "a.txt is being written with the text of the :w before this one.",
+			"it is said %q")
 		d.is(got, "")
 		d.has("a.txt", nineBut("2", "two\n"))
 
@@ -333,20 +312,16 @@ func TestPendingWriteIsAnsweredTwice(t *testing.T) {
 			d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(d.queue.pending[0].id), Text: "x\n"})
 			d.WithdrawAll("cancel")
 		})
-		if failure := d.called(6)[1]; failure != noLongerWaits {
-			t.Errorf("it is said %q", failure)
-		}
+		check.Equal(t, d.called(6)[1], noLongerWaits, "it is said %q")
 		d.is(got, "nothing was written")
 	})
 }
 
 func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 	atDesk(t, func(d *desk) {
-		write(t, d.dir, "x.bin", "a\x00b\n")
-		large := write(t, d.dir, "large", "")
-		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, d.dir, "x.bin", "a\x00b\n")
+		large := must.Write(t, d.dir, "large", "")
+		must.Do(t, os.Truncate(large, diff.LargestFile+1))
 		for _, name := range []string{"x.bin", "large"} {
 			got := d.store(name, "text\n")
 			d.waits(got)
@@ -368,12 +343,8 @@ func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 			d.is(got, "")
 			d.has(name, "text\n")
 		}
-		if err := os.Truncate(large, diff.LargestFile); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(d.dir, "small"), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(large, diff.LargestFile))
+		must.Do(t, os.WriteFile(filepath.Join(d.dir, "small"), nil, 0o666))
 		for _, name := range []string{"small", "none"} {
 			got := d.store(name, strings.Repeat("x", diff.LargestFile+1))
 			p := d.open()
@@ -404,9 +375,7 @@ func TestPendingWriteThatWasAllowed(t *testing.T) {
 			})
 			d.settle()
 			d.answer(option)
-			if reply != option {
-				t.Errorf("the answer is %q", reply)
-			}
+			check.Equal(t, reply, option, "the answer is %q")
 		}
 		written := func(text string) {
 			t.Helper()
@@ -429,16 +398,14 @@ func TestPendingWriteThatWasAllowed(t *testing.T) {
 			t.Error("the change does not count as reviewed")
 		}
 		written(nineBut("2", "two\n", "8", "eight\n"))
-		if n := len(d.queue.accepted); n != 0 {
-			t.Errorf("%d changes are allowed still", n)
-		}
+		check.Equal(t, len(d.queue.accepted), 0, "%d changes are allowed still")
 		held(nine)
 		request("yes", replacing(path, "eight\n", "8\n"))
 		request("no", replacing(path, "two\n", "2\n"))
 		held(nineBut("2", "two\n"))
 
 		// Another file of the same text, and one that was not found in its file.
-		request("yes", replacing(write(t, d.dir, "b.txt", nine), "3\n", "three\n"), replacing(path, "nowhere\n", "three\n"))
+		request("yes", replacing(must.Write(t, d.dir, "b.txt", nine), "3\n", "three\n"), replacing(path, "nowhere\n", "three\n"))
 		held("three\n")
 		held(nineBut("2", "two\n", "8", "eight\n", "3", "three\n"))
 
@@ -446,7 +413,7 @@ func TestPendingWriteThatWasAllowed(t *testing.T) {
 		request("yes", replacing(path, "4\n", "four\n"))
 		stale := nineBut("2", "two\n", "8", "eight\n", "4", "four\n")
 		stale = strings.Replace(stale, "eight", "8", 1)
-		write(t, d.dir, "a.txt", nineBut("2", "two\n", "6", "mine\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "two\n", "6", "mine\n"))
 		held(stale)
 		d.has("a.txt", nineBut("2", "two\n", "6", "mine\n"))
 		written(nineBut("2", "two\n", "6", "mine\n", "4", "four\n"))
@@ -463,7 +430,7 @@ func TestPendingWriteThatWasAllowed(t *testing.T) {
 // What waits when the session ends is answered.
 func TestPendingWriteOfAClosedSession(t *testing.T) {
 	atDesk(t, func(d *desk) {
-		outside := write(t, t.TempDir(), "o.txt", "o\n")
+		outside := must.Write(t, t.TempDir(), "o.txt", "o\n")
 		d.base.Box.Close()
 		d.before.Store(false)
 		d.is(d.store(outside, "x\n"), "the user did not allow it", "session")

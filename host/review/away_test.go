@@ -3,11 +3,13 @@ package review
 import (
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestRemovedFiles(t *testing.T) {
@@ -29,9 +31,7 @@ func TestRemovedFiles(t *testing.T) {
 		t.Error("its changes can be decided")
 	}
 	data, err := savedAs(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r, err = Load(data, 1<<20, strconv.Unquote); err != nil || len(r.Files()) != 0 {
 		t.Fatalf("saved and read it is in the record: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestRandomRetractionsOfWhatWasKept(t *testing.T) {
 		after := h.present
 		h.r.Retracted("f", h.content(), Text(strings.Join(before, "")))
 		if f, ok := h.r.File("f"); ok {
-			check(t, f)
+			sound(t, f)
 			if f.Present.Text != strings.Join(before, "") {
 				t.Errorf("the text is %q, not %q", f.Present.Text, before)
 			}
@@ -261,9 +261,7 @@ func TestRetractedMoves(t *testing.T) {
 				}
 				slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 			}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("it has\n%+v\nnot\n%+v", got, want)
-			}
+			check.Deep(t, got, want, "it has\n%+v")
 		})
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // decide makes a decision and commits it.
 func decide(t *testing.T, r *Record, d Decision, which Selection) Plan {
 	t.Helper()
 	p, err := r.Plan("f", d, which)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !r.Commit(p) {
 		t.Fatal("the plan is old")
 	}
@@ -152,10 +152,8 @@ func TestDecisions(t *testing.T) {
 				word(f.Present.Text), word(f.Baseline.Text), word(f.Accepted.Text),
 				spans(f.Hunks, Pending), spans(f.Hunks, Kept), spans(f.Hunks, Rejected), f.State,
 			}
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("got  %+v\nwant %+v", got, c.want)
-			}
-			check(t, f)
+			check.Deep(t, got, c.want, "got  %+v")
+			sound(t, f)
 			consistent(t, f)
 		})
 	}
@@ -189,7 +187,7 @@ func TestPartsOfHunks(t *testing.T) {
 				if got != letters(want) {
 					t.Errorf("%s: %q", d, strings.ReplaceAll(got, "\n", ""))
 				}
-				check(t, f)
+				sound(t, f)
 				consistent(t, f)
 			}
 		})
@@ -231,17 +229,13 @@ func TestDecisionsOnFiles(t *testing.T) {
 			r := New(1 << 20)
 			c.do(r)
 			p := decide(t, r, c.d, Selection{})
-			if p.Back != c.back {
-				t.Errorf("it is to be moved back to %q", p.Back)
-			}
+			check.Equal(t, p.Back, c.back, "it is to be moved back to %q")
 			files := r.Files()
 			if len(files) != 1 {
 				t.Fatalf("the record has %v", files)
 			}
 			f := files[0]
-			if got := (want{f.Status, f.State, f.Present.Exists}); got != c.want {
-				t.Errorf("got %v", got)
-			}
+			check.Equal(t, (want{f.Status, f.State, f.Present.Exists}), c.want, "got %v")
 			if c.d != Reject {
 				return
 			}
@@ -310,13 +304,9 @@ func savedAs(r *Record) (all [][]byte, err error) {
 func loaded(t *testing.T, r *Record) *Record {
 	t.Helper()
 	data, err := savedAs(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	again, err := Load(data, r.limit, strconv.Unquote)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if !reflect.DeepEqual(again.Files(), r.Files()) || again.bytes != r.bytes {
 		t.Fatalf("read again it is %+v, not %+v", again.Files(), r.Files())
 	}
@@ -372,7 +362,7 @@ func TestRandomDecisions(t *testing.T) {
 				h.r = loaded(t, h.r)
 			}
 			if f, ok := h.r.File("f"); ok {
-				check(t, f)
+				sound(t, f)
 				consistent(t, f)
 				if f.Present != h.content() {
 					t.Errorf("the present text is %q, not %q", f.Present.Text, h.content().Text)
@@ -439,9 +429,7 @@ func (h *history) decides(f File) {
 	h.present = want
 	h.r.Now("f", h.content())
 	again, _ := h.r.File("f")
-	if !reflect.DeepEqual(again.Hunks, after.Hunks) {
-		h.t.Errorf("after undo and redo of a rejection in %q there are %v, not %v", before, again.Hunks, after.Hunks)
-	}
+	check.Deep(h.t, again.Hunks, after.Hunks, "after undo and redo of a rejection in %q there are %v", before)
 }
 
 func count(f File, state State) int { return len(spans(f.Hunks, state)) }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // statusOf lists what has become of the files of a record.
@@ -95,9 +97,7 @@ func TestStalePlans(t *testing.T) {
 		r := New(1 << 20)
 		r.Changed("f", Text("1\n"), Text("1\na\n"))
 		p, err := r.Plan("f", Reject, Selection{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		change(r)
 		before := r.Files()
 		if r.Commit(p) {
@@ -144,16 +144,12 @@ func TestLinesThatAreGone(t *testing.T) {
 	r.Changed("f", Text("1\n2\n3\n4\n5\n"), Text("1\n3\n4\n5\n"))
 	f, _ := r.File("f")
 	for line, want := range map[int]int{1: 1, 2: 1, 3: 0, 4: 0} {
-		if got := len(f.Lines(line, line).Parts); got != want {
-			t.Errorf("line %d selects %d", line, got)
-		}
+		check.Equal(t, len(f.Lines(line, line).Parts), want, "line %d selects %d", line)
 	}
 	r.Changed("g", Text("1\n2\n3\n4\n"), Text("1\n2\n3\n"))
 	g, _ := r.File("g")
 	for line, want := range map[int]int{1: 0, 2: 0, 3: 1, 4: 1} {
-		if got := len(g.Lines(line, line).Parts); got != want {
-			t.Errorf("above the end line %d selects %d", line, got)
-		}
+		check.Equal(t, len(g.Lines(line, line).Parts), want, "above the end line %d selects %d", line)
 	}
 }
 
@@ -541,9 +537,7 @@ func TestSeveralRefusedHunksComeBack(t *testing.T) {
 			want = "aXXcYeZg"
 		}
 		f, _ := r.File("f")
-		if f.Present.Text != letters(want) {
-			t.Errorf("kept %v: there is %q, wanted %q", hunks, f.Present.Text, letters(want))
-		}
+		check.Equal(t, f.Present.Text, letters(want), "kept %v: there is %q", hunks)
 	}
 }
 
@@ -589,9 +583,7 @@ func TestWhatIsReleasedIsNotTold(t *testing.T) {
 func TestLinesOfATextAreCounted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a\n": 1, "a": 1, "a\nb": 2, "\n\n": 2} {
-		if got := countLines(text); got != want {
-			t.Errorf("%q has %d lines, not %d", text, got, want)
-		}
+		check.Equal(t, countLines(text), want, "%q has %d lines", text)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What is saved of files is made again only when their group has another version: it has whenever that would be
@@ -56,9 +58,7 @@ func TestGroupsTellWhatHasChanged(t *testing.T) {
 			is := map[int]group{}
 			for _, g := range r.Groups() {
 				data, err := g.Save(quoted)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
 				old, known := was[g.Number]
 				if known && old.version == g.Version && !bytes.Equal(old.data, data) {
 					t.Fatalf("history %d, step %d (%d of %s): group %d has changed, but not its version", i, step, what, path, g.Number)

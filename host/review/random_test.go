@@ -124,7 +124,7 @@ func (h *history) check() {
 		h.gone = nil
 		return
 	}
-	check(h.t, f)
+	sound(h.t, f)
 	if f.Present != h.content() {
 		h.t.Errorf("the present text is %q, not %q", f.Present.Text, h.content().Text)
 	}

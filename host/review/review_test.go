@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // step is one thing that happens to a file "f".
@@ -148,7 +151,7 @@ func TestHunks(t *testing.T) {
 			if f.Baseline.Text != c.baseline || !reflect.DeepEqual(spans(f.Hunks, Pending), c.hunks) || f.Status != Modified {
 				t.Errorf("%s, hunks %v, baseline %q", f.Status, f.Hunks, f.Baseline.Text)
 			}
-			check(t, f)
+			sound(t, f)
 		})
 	}
 }
@@ -178,8 +181,8 @@ func (h Hunk) first() (old, now int) {
 	return old, now
 }
 
-// check tells what must hold of every file: its hunks make the present text of the baseline.
-func check(t *testing.T, f File) {
+// sound checks what must hold of every file: its hunks make the present text of the baseline.
+func sound(t *testing.T, f File) {
 	t.Helper()
 	old, now := split(f.Baseline.Text), split(f.Present.Text)
 	var got []string
@@ -269,15 +272,13 @@ func TestFilesComeAndGo(t *testing.T) {
 			for _, f := range r.Files() {
 				got = append(got, want{f.Path, f.OldPath, f.Status, len(f.Hunks)})
 				if !f.Present.Opaque {
-					check(t, f)
+					sound(t, f)
 				}
 				if same, ok := r.File(f.Path); !ok || same.ID != f.ID {
 					t.Errorf("%s is not found by its path", f.Path)
 				}
 			}
-			if !reflect.DeepEqual(got, c.want) {
-				t.Errorf("the record has %v", got)
-			}
+			check.Deep(t, got, c.want, "the record has %v")
 			if changed, gone := r.Take(); len(changed) != len(got) {
 				t.Errorf("the news are %v, %v", changed, gone)
 			}
@@ -376,13 +377,9 @@ func TestMovedRemovedAndBack(t *testing.T) {
 		"retracted": func(r *Record) { r.Retracted("b", Content{}, Text("1\n")) },
 		"by the agent, after it was saved": func(r *Record) {
 			data, err := savedAs(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			saved, err := Load(data, 1<<20, strconv.Unquote)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			*r = *saved
 			r.Changed("b", Text("1\n"), Text("2\n"))
 		},
@@ -426,9 +423,7 @@ func TestSavedWhereAnotherOneIs(t *testing.T) {
 	r.Moved("other", "spare", Text("2\n"), Text("2\n"))
 	r.Changed("dir", Text("1\n"), Content{})
 	data, err := savedAs(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	saved, err := Load(data, 1<<20, strconv.Unquote)
 	if err != nil || len(saved.Files()) != 2 {
 		t.Errorf("saved were %+v, read are %+v, %v", r.Files(), saved.Files(), err)

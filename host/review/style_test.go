@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io/fs"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestStyles(t *testing.T) {
@@ -23,9 +25,7 @@ func TestStyles(t *testing.T) {
 		"[encoding latin1 → utf-8 line ends CRLF → LF]":       {styled("latin1 dos", 0o644), styled("", 0o644)},
 		"[without its byte order mark permissions 755 → 644]": {styled("utf-8 unix bom", 0o755), styled("", 0o644)},
 	} {
-		if got := fmt.Sprint(Styles(c[0], c[1])); got != want {
-			t.Errorf("%v, wanted %v", got, want)
-		}
+		check.Equal(t, fmt.Sprint(Styles(c[0], c[1])), want, "%v")
 	}
 	if got := Styles(Content{}, styled("utf-8 dos", 0o644)); got != nil {
 		t.Errorf("of a new file: %v", got)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // TestChangeLooksAtTheLinesThatDiffer compares changes with those of which all lines are looked at.
@@ -79,9 +80,7 @@ func TestLinesTypedAgain(t *testing.T) {
 		r.Changed("f", Text(letters(c.before)), Text(letters(c.agents)))
 		r.Now("f", Text(letters(c.users)))
 		f, _ := r.File("f")
-		if got := spans(f.Hunks, Pending); !reflect.DeepEqual(got, c.pending) {
-			t.Errorf("%s: %v waits, wanted %v", name, got, c.pending)
-		}
+		check.Deep(t, spans(f.Hunks, Pending), c.pending, "%s: %v waits", name)
 		if p, err := r.Plan("f", Reject, Selection{}); len(c.pending) > 0 && (err != nil || p.Want.Text != letters(c.refused)) {
 			t.Errorf("%s: refused there is %q (%v), wanted %q", name, p.Want.Text, err, letters(c.refused))
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestCommentsMoveWithTheText(t *testing.T) {
@@ -20,9 +21,7 @@ func TestCommentsMoveWithTheText(t *testing.T) {
 
 // What is quoted ends, and ends where it says.
 func TestQuotes(t *testing.T) {
-	if got := fenced("go", []string{"a", "```", "b"}); got != "````go\na\n```\nb\n````" {
-		t.Errorf("quoted is %q", got)
-	}
+	check.Equal(t, fenced("go", []string{"a", "```", "b"}), "````go\na\n```\nb\n````", "quoted is %q")
 	got := fenced("", slices.Repeat([]string{"x"}, mostQuoted+2))
 	if !strings.HasSuffix(got, "x\n… and 2 lines more\n```") || strings.Count(got, "x") != mostQuoted {
 		t.Errorf("quoted is %q", got)

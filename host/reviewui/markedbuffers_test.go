@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // markedNvim is a Neovim that shows buffers with marks, of a host with one session and one file, /f.
@@ -55,9 +56,7 @@ func (n *markedNvim) ask(path string, look bool, done func(review.File)) {
 	f, silent := n.file, n.silent
 	n.asked = append(n.asked, look)
 	n.mu.Unlock()
-	if path != "/f" {
-		n.t.Errorf("the record was asked for %s", path)
-	}
+	check.Equal(n.t, path, "/f", "the record was asked for %s")
 	if !silent {
 		done(f)
 	}
@@ -106,9 +105,7 @@ func (n *markedNvim) hears(when, want string) {
 	time.Sleep(time.Second)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if got := strings.Join(n.told, " "); got != want {
-		n.t.Errorf("%s Lua got %q, wanted %q", when, got, want)
-	}
+	check.Equal(n.t, strings.Join(n.told, " "), want, "%s Lua got %q", when)
 	n.told = nil
 }
 
@@ -139,9 +136,7 @@ func TestMarksAreToldWhenTheyChange(t *testing.T) {
 		look.Look = true
 		n.Show(look)
 		n.hears("after typing", "4:1 [4] done")
-		if got := fmt.Sprint(n.asked); got != "[false false false false true]" {
-			t.Errorf("the record was to look: %s", got)
-		}
+		check.Equal(t, fmt.Sprint(n.asked), "[false false false false true]", "the record was to look: %s")
 		n.Show(rpc.ShowMarks{Buf: 7, Path: "/f", Number: 2})
 		n.hears("as the buffer is read anew", "5:1 [5] done")
 	})
@@ -174,9 +169,8 @@ func TestMarksAreToldOneStateAfterTheOther(t *testing.T) {
 		}
 		n.Changed("/f")
 		n.hears("in the end", "1:1 done 2:2 [2] done")
-		if got := strings.Join(settled, "; "); got != "at once after ; later after 1:1 done 2:2 [2] done" {
-			t.Errorf("settled was %s", got)
-		}
+		check.Equal(t, strings.Join(settled, "; "), "at once after ; later after 1:1 done 2:2 [2] done",
+			"settled was %s")
 	})
 }
 

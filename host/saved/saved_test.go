@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 const limit = 64 << 20
@@ -58,9 +59,7 @@ func save(tb testing.TB, st *checkpoint.Store, s Session, was *Image) *Image {
 	if err == nil {
 		_, err = i.Write(st)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	return i
 }
 
@@ -83,9 +82,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Signed: true, Remark: review.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}, {Path: "/cwd/short"}}
 	s.Told = []string{"b", "a"}
 	sum, err := st.Put([]byte("original"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s.Originals = []Original{{Mark: "m", Form: "latin1 unix", Sum: sum}}
 	image := save(t, st, s, nil)
 
@@ -125,9 +122,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 		t.Errorf("what was never saved: %v", err)
 	}
 	// Nothing of it is cleaned away.
-	if err := st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil))
 	got, err = Load(st, s.About.Key(), limit)
 	check("cleaned", got, err)
 }
@@ -162,13 +157,9 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	if list, err := List(st); err != nil || len(list) != 0 {
 		t.Errorf("listed are %+v, %v", list, err)
 	}
-	if err := st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, st.Clean(t.Context(), time.Now().Add(48*time.Hour), nil))
 	got, err := Load(st, s.About.Key(), limit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if r := got.Running; r == nil || !r.At.Equal(turn.At) || !reflect.DeepEqual(r.Marks, marks) || !reflect.DeepEqual(r.Turn.Shed, turn.State().Shed) ||
 		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
 		t.Errorf("the turn that runs is %+v", got.Running)
@@ -202,9 +193,7 @@ func TestTheSameAgain(t *testing.T) {
 	take := func(was *Image) *Image {
 		t.Helper()
 		i, err := Take(s, was)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return i
 	}
 	first := take(nil)
@@ -229,9 +218,7 @@ func TestEveryFormatIsRead(t *testing.T) {
 	about := About{Agent: "a", AgentTitle: "A", Cwd: "/cwd", ID: "s-1", Title: "Title", Changes: 3, Files: 3}
 	fixture := func(n int) string { return filepath.Join("testdata", fmt.Sprint("format", n)) }
 	if *update {
-		if err := os.RemoveAll(fixture(format)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(fixture(format)))
 		s := session(0, 0)
 		turn := turns.Begin("prompt", time.Unix(1, 0))
 		for path, texts := range map[string][2]string{"/cwd/long": {long("a"), long("b")}, "/cwd/short": {"a\n", "b\n"}, "/cwd/kept": {"a\n", "b\n"}} {
@@ -253,17 +240,13 @@ func TestEveryFormatIsRead(t *testing.T) {
 	for n := oldest; n <= format; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(fixture(n))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(fixture(n))))
 			st := checkpoint.Open(dir)
 			if list, err := List(st); err != nil || len(list) != 1 || list[0].About != about {
 				t.Errorf("listed are %+v, %v", list, err)
 			}
 			got, err := Load(st, about.Key(), limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			var files []string
 			for _, f := range got.Record.Files() {
 				files = append(files, fmt.Sprint(f.Path, " ", f.Status, " ", f.State))
@@ -296,12 +279,8 @@ func TestANewerFormat(t *testing.T) {
 		Record map[string]string
 		New    []float64
 	}{format + 1, map[string]string{"f": "text"}, []float64{1}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Save("key", "", data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, st.Save("key", "", data))
 	if _, err := Load(st, "key", limit); !errors.Is(err, ErrNewer) || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it says %v", err)
 	}
@@ -321,9 +300,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 			History turns.History
 		}{3, data, s.History})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for name, c := range map[string]struct {
 		spoil func(st *checkpoint.Store, dir string) error
 		why   string
@@ -344,9 +321,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st, dir := store(t)
 			save(t, st, s, nil)
-			if err := c.spoil(st, dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.spoil(st, dir))
 			_, err := Load(st, key, limit)
 			if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("loading it: %v", err)
@@ -375,9 +350,7 @@ func written(tb testing.TB, dir string, known map[string]os.FileInfo) (n int64) 
 		}
 		return err
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, err)
 	return n
 }
 
@@ -393,9 +366,7 @@ func TestLittleIsWrittenAgain(t *testing.T) {
 	}
 	s.Record.Changed("/cwd/dir0/file0.go", review.Text(long("a")), review.Text(long("b")))
 	image, err := Take(s, image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	told, err := image.Write(st)
 	again := written(t, dir, known)
 	if again > files*1000 || again == 0 || err != nil {

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What is on its way to the disk counts as saved, and the newest of it alone gets there.
@@ -26,9 +28,7 @@ func TestWhatIsOnItsWayCounts(t *testing.T) {
 		one := session(1, 1)
 		one.About.Title = title
 		i, err := Take(one, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return i
 	}
 	// is fails the test where something else is saved; "" is nothing.
@@ -64,9 +64,7 @@ func TestWhatIsOnItsWayCounts(t *testing.T) {
 	settle()
 	is("removed", "")
 
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(dir))
 	if err := os.WriteFile(dir, nil, 0o600); err != nil { // in the place of the store's folder
 		t.Fatal(err)
 	}
@@ -84,9 +82,7 @@ func TestWhatIsSavedAtOnce(t *testing.T) {
 	st, _ := store(t)
 	s := NewSessions(SessionsConfig{Store: st, Background: func(func()) { t.Error("it is done later") }})
 	image, err := Take(session(1, 1000), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	key := image.About.Key()
 	s.writing.Lock()
 	if _, ok, err := s.WriteNow(key, image); ok || err != nil {

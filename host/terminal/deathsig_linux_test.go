@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // The kernel kills the command when the thread that started it ends; that must not be the caller's.
@@ -28,9 +30,7 @@ func TestCommandOutlivesItsStarter(t *testing.T) {
 		_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", thread))
 		return err != nil || thread == os.Getpid() // the first thread never ends
 	})
-	if err := os.WriteFile(gate, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(gate, nil, 0o644))
 	if got := wait(t, term); got.Text != "alive\n" {
 		t.Errorf("output %q, exit %s", got.Text, showsExit(got.Exit))
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // readAll reads what a reader has not read, in pieces.
@@ -142,9 +144,7 @@ func TestEpilogue(t *testing.T) {
 	for _, test := range tests {
 		d := newDisplay(0)
 		d.Write([]byte(test.in), false)
-		if got := string(d.Epilogue("end")); got != calm+"\x1b7\x1b[r\x1b8"+test.want {
-			t.Errorf("%q: %q", test.in, got)
-		}
+		check.Equal(t, string(d.Epilogue("end")), calm+"\x1b7\x1b[r\x1b8"+test.want, "%q: %q", test.in)
 	}
 }
 
@@ -167,9 +167,7 @@ func TestEpilogueIsBelowAllOutput(t *testing.T) {
 			if d.lazy {
 				got, want = strings.ReplaceAll(got, "\n", ""), strings.ReplaceAll(want, "\n", "")
 			}
-			if got != want {
-				t.Errorf("of %q is shown %q", in, got)
-			}
+			check.Equal(t, got, want, "of %q is shown %q", in)
 		}
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // runs reports whether a process does. A dead one that waits for its parent does not.
@@ -22,9 +25,7 @@ func left(t *testing.T, script string) (*Terminal, int) {
 	term := sh(t, "trap '' HUP; "+script) // else some end with the command, before they have left
 	eventually(t, "the number of the process", func() bool { return strings.HasSuffix(term.Output().Text, "\n") })
 	pid, err := strconv.Atoi(strings.TrimSpace(term.Output().Text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = unix.Kill(pid, unix.SIGKILL) })
 	eventually(t, "it has left the group", func() bool { group, err := unix.Getpgid(pid); return err == nil && group != term.PGID() })
 	return term, pid
@@ -87,9 +88,7 @@ func TestAStrayBetweenTwoPrograms(t *testing.T) {
 // A host that runs in another one's command ends with it, and its commands too.
 func TestMarksWithinMarks(t *testing.T) {
 	env := marked([]string{"A=b", markName + "=outer"}, "inner")
-	if got := lookup(env, markName); got != "outer inner" {
-		t.Errorf("the mark is %q", got)
-	}
+	check.Equal(t, lookup(env, markName), "outer inner", "the mark is %q")
 	if got := marked(slices.Clone([]string{"A=b"}), "one"); !slices.Equal(got, []string{"A=b", markName + "=one"}) {
 		t.Errorf("the environment is %q", got)
 	}

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +17,9 @@ import (
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // never is a deadline for what must happen, on however slow a machine.
@@ -34,9 +36,7 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, c Config) *Terminal {
 	t.Helper()
 	term, err := Start(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() {
 		term.Close(0)
 		eventually(t, "the process group is empty", func() bool { return len(members(t, term.PGID())) == 0 })
@@ -106,9 +106,7 @@ func TestRun(t *testing.T) {
 	spaced := filepath.Join(dir, "a program")
 	script := "#!/bin/sh\necho \"spaced $*\"\n"
 	for _, path := range []string{spaced, filepath.Join(dir, "local")} {
-		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(script), 0o755))
 	}
 	tests := []struct {
 		name   string
@@ -155,9 +153,7 @@ func TestStartErrors(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	junk := filepath.Join(dir, "junk")
-	if err := errors.Join(os.WriteFile(plain, nil, 0o644), os.WriteFile(junk, []byte("\x01\x02"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(plain, nil, 0o644), os.WriteFile(junk, []byte("\x01\x02"), 0o755))
 	tests := []struct {
 		config Config
 		want   string
@@ -193,9 +189,7 @@ func TestEnvironment(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"HOME": "/h", "PAGER": "cat", "TERM": "mine", "PWD": "/dir", "VIMINIT": "mine"} {
-		if got := lookup(env, name); got != want {
-			t.Errorf("%s = %q, want %q", name, got, want)
-		}
+		check.Equal(t, lookup(env, name), want, "%s = %q", name)
 	}
 	if host[1] != "NVIM=/sock" {
 		t.Error("the host's environment was changed")
@@ -285,9 +279,7 @@ func TestBackgroundOutputIsShown(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	term := sh(t, "trap '' HUP; (while ! test -e "+gate+"; do sleep 0.01; done; echo late) & echo started")
 	wait(t, term)
-	if err := os.WriteFile(gate, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(gate, nil, 0o644))
 	eventually(t, "late output", func() bool { return term.Output().Text == "started\nlate\n" })
 }
 
@@ -386,9 +378,7 @@ func TestClose(t *testing.T) {
 func TestCloseDoesNotWaitForOthers(t *testing.T) {
 	term := sh(t, "trap '' HUP; env -i setsid sleep 1000 & echo $!")
 	pid, err := strconv.Atoi(strings.TrimSpace(wait(t, term).Text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer unix.Kill(pid, unix.SIGKILL)
 	closed := make(chan struct{})
 	go func() {
@@ -413,9 +403,7 @@ func TestCloseLeavesNoDescriptor(t *testing.T) {
 	Start(Config{Command: "/dev/null/x"})
 	before := count()
 	junk := filepath.Join(t.TempDir(), "junk")
-	if err := os.WriteFile(junk, []byte("\x01"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(junk, []byte("\x01"), 0o755))
 	for range 10 {
 		Start(Config{Command: junk})
 		term := sh(t, "echo x; exec sleep 1000")
@@ -453,19 +441,13 @@ func TestKilledHost(t *testing.T) {
 			host := exec.Command(os.Args[0])
 			host.Env = append(os.Environ(), "TERMINAL_TEST_HOST="+script)
 			out, err := host.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, host.Start())
 			var pgid int
 			_, err = fmt.Fscan(out, &pgid)
 			host.Process.Kill()
 			host.Wait()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			eventually(t, "the command is gone", func() bool { return len(members(t, pgid)) == 0 })
 		})
 	}
@@ -483,9 +465,7 @@ func BenchmarkTerminal(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
 				term, err := Start(Config{Command: "sh", Args: []string{"-c", `yes "$0" | head -c $1`, line, strconv.Itoa(size)}})
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				<-term.Done()
 				term.Close(0)
 			}
@@ -495,14 +475,10 @@ func BenchmarkTerminal(b *testing.B) {
 			b.SetBytes(size)
 			for b.Loop() {
 				ptmx, tty, err := openPTY()
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				cmd := exec.Command("sh", "-c", `yes "$0" | head -c $1`, line, strconv.Itoa(size))
 				cmd.Stdout = tty
-				if err := cmd.Start(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, cmd.Start())
 				tty.Close()
 				_, _ = io.Copy(io.Discard, ptmx) // until EIO
 				_ = cmd.Wait()

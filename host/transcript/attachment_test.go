@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestFileName(t *testing.T) {
@@ -69,8 +70,6 @@ func TestAttached(t *testing.T) {
 		},
 		{session.Resource{URI: "test:thing", Text: "x"}, Attached{Name: "test:thing"}},
 	} {
-		if got := tr.Attached(c.content); got != c.want {
-			t.Errorf("%+v is %+v, want %+v", c.content, got, c.want)
-		}
+		check.Equal(t, tr.Attached(c.content), c.want, "%+v is %+v", c.content)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // buffer is a chat buffer as Neovim has it. Edits are applied in the way of
@@ -177,9 +178,7 @@ func (b *buffer) take(t *testing.T, tr *Transcript, budget int) []page.Edit {
 	t.Helper()
 	edits := tr.Take(budget)
 	for _, e := range edits {
-		if err := b.apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.apply(e))
 	}
 	return edits
 }
@@ -243,9 +242,7 @@ func TestBufferMovesMarks(t *testing.T) {
 		{Count: 4, Row: 1, EndRow: 1, Append: true, Col: 1, Lines: []string{"A"}},
 		{Count: 4, Row: 3, EndRow: 3, Lines: []string{"new"}},
 	} {
-		if err := b.apply(e); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.apply(e))
 	}
 	want := []bufferLine{{text: "aA", marks: mark(0, 1)}, {text: "b", marks: mark(0, 0)}, {text: "bb"}, {text: "new"}, {text: "c", marks: mark(0, 1)}}
 	if !reflect.DeepEqual(b.lines, want) {

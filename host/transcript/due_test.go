@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestWhatIsDueStandsBelowTheTurnThatChangedIt(t *testing.T) {
@@ -29,9 +30,7 @@ func TestWhatIsDueStandsBelowTheTurnThatChangedIt(t *testing.T) {
 	turn("one")
 	tr.SetDue(Due{Files: 2, Added: 3, Removed: 1, Key: "g>"}, true)
 	const first = "one\n\n  ● 2 files  +3 −1 · :Acp review · g> keeps all"
-	if got := show(); got != first {
-		t.Errorf("after the turn:\n%s", got)
-	}
+	check.Equal(t, show(), first, "after the turn:\n%s")
 	for row := range 6 {
 		if tr.IsDue(row) != (row == 2) {
 			t.Errorf("row %d: %v", row, tr.IsDue(row))
@@ -51,13 +50,9 @@ func TestWhatIsDueStandsBelowTheTurnThatChangedIt(t *testing.T) {
 		t.Errorf("after a turn without changes:\n%s", got)
 	}
 	tr.SetDue(Due{Files: 1}, true)
-	if got := show(); got != "one\n\ntwo\n\n  ● 1 file · :Acp review" {
-		t.Errorf("after another turn with changes:\n%s", got)
-	}
+	check.Equal(t, show(), "one\n\ntwo\n\n  ● 1 file · :Acp review", "after another turn with changes:\n%s")
 	tr.SetDue(Due{}, false)
-	if got := show(); got != "one\n\ntwo" {
-		t.Errorf("when all is decided:\n%s", got)
-	}
+	check.Equal(t, show(), "one\n\ntwo", "when all is decided:\n%s")
 	for row := range 6 {
 		if tr.IsDue(row) {
 			t.Errorf("row %d", row)

@@ -14,6 +14,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew; look at what changed")
@@ -283,14 +285,10 @@ func TestGolden(t *testing.T) {
 		for _, c := range cases() {
 			fmt.Fprintf(&b, "-- %s --\n%s", c.name, draw(t, c.name, c.updates))
 		}
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(b.String()), 0o644))
 	}
 	file, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	want := map[string]string{}
 	for _, c := range strings.Split("\n"+string(file), "\n-- ")[1:] {
 		name, lines, _ := strings.Cut(c, " --\n")
@@ -298,9 +296,7 @@ func TestGolden(t *testing.T) {
 	}
 	for _, c := range cases() {
 		t.Run(c.name, func(t *testing.T) {
-			if got := strings.TrimSuffix(draw(t, c.name, c.updates), "\n"); got != want[c.name] {
-				t.Errorf("got:\n%s\nwant:\n%s", got, want[c.name])
-			}
+			check.Equal(t, strings.TrimSuffix(draw(t, c.name, c.updates), "\n"), want[c.name], "got:\n%s")
 		})
 		delete(want, c.name)
 	}
@@ -314,9 +310,7 @@ func TestSeconds(t *testing.T) {
 		0: "0.0 s", 1234 * time.Millisecond: "1.2 s", 9960 * time.Millisecond: "10 s", 59960 * time.Millisecond: "1:00", 59 * time.Second: "59 s",
 		185 * time.Second: "3:05", time.Hour + 62*time.Second: "1:01:02",
 	} {
-		if got := seconds(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
-		}
+		check.Equal(t, seconds(d), want, "%v is %s", d)
 	}
 }
 

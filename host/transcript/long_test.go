@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A line that no editor can show well is cut, whoever says it and however; a mark says where all of it is, and
@@ -122,7 +123,5 @@ func TestLongLineIsTakenAtOnce(t *testing.T) {
 	if most := maxWords/(4<<10) + 4; takes > most {
 		t.Errorf("it took %d times, not %d", takes, most)
 	}
-	if got := b.lines[len(b.lines)-1].text; got != "end" {
-		t.Errorf("the last line is %q", got)
-	}
+	check.Equal(t, b.lines[len(b.lines)-1].text, "end", "the last line is %q")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // shown is a transcript of updates, all of it in the buffer.
@@ -51,9 +52,7 @@ func TestReadable(t *testing.T) {
 		`{"a":`:                                       `{"a":`,
 		`no json`:                                     "no json",
 	} {
-		if got := strings.Join(readable(json.RawMessage(raw), 100), "\n"); got != want {
-			t.Errorf("%s reads\n%s\nnot\n%s", raw, got, want)
-		}
+		check.Equal(t, strings.Join(readable(json.RawMessage(raw), 100), "\n"), want, "%s reads\n%s", raw)
 	}
 	if got := readable(json.RawMessage(`[1,2,3,4]`), 2); strings.Join(got, " ") != "- 1 - 2 …" {
 		t.Errorf("it is cut to %q", got)
@@ -85,9 +84,7 @@ func TestFitted(t *testing.T) {
 		{"a title", 7, "a title"}, {"a longer title", 10, "a longer …"}, {"src/deep/down/lexer.lua:40", 14, "…/lexer.lua:40"},
 		{"日本語の題名です", 9, "日本語の…"}, {"whatever", 0, "whatever"},
 	} {
-		if got := fitted(test.title, test.room); got != test.want {
-			t.Errorf("%q in %d cells is %q, want %q", test.title, test.room, got, test.want)
-		}
+		check.Equal(t, fitted(test.title, test.room), test.want, "%q in %d cells is %q", test.title, test.room)
 	}
 }
 
@@ -116,9 +113,7 @@ func TestLeftOpenCallsAreNotCancelled(t *testing.T) {
 	run := call(session.KindEdit, session.StatusInProgress, "a.go")
 	for reason, want := range map[session.StopReason]string{session.StopEndTurn: "unfinished", session.StopCancelled: "cancelled"} {
 		_, _, b := shown(t, session.TurnStart{}, run, session.TurnEnd{StopReason: reason})
-		if got := b.lines[b.rowOf("a.go")].decor[0].Right; got != want {
-			t.Errorf("when a turn ended with %s it is %q, want %q", reason, got, want)
-		}
+		check.Equal(t, b.lines[b.rowOf("a.go")].decor[0].Right, want, "when a turn ended with %s it is %q", reason)
 	}
 }
 
@@ -137,9 +132,7 @@ func TestCountsInANarrowWindow(t *testing.T) {
 		_, tr, b := shown(t, asked)
 		tr.SetWidth(width)
 		b.take(t, tr, 1<<30)
-		if got := b.lines[0].text; got != want {
-			t.Errorf("in %d cells it is %q, want %q", width, got, want)
-		}
+		check.Equal(t, b.lines[0].text, want, "in %d cells it is %q", width)
 	}
 }
 
@@ -346,9 +339,7 @@ func TestCallsStandBelowTheirParent(t *testing.T) {
 			}
 			list = append(list, strings.Repeat(".", indent)+name)
 		}
-		if got := strings.Join(list, " "); got != step.want {
-			t.Errorf("shown is %s, not %s", got, step.want)
-		}
+		check.Equal(t, strings.Join(list, " "), step.want, "shown is %s")
 	}
 }
 
@@ -469,9 +460,7 @@ func TestInspect(t *testing.T) {
 	want := "make\nall\nkind     execute (Bash)\nstatus   completed, 2.0 s, plus 1.0 s that it waited for you\nbegun    " + begun +
 		"\nid       c\npart of  task\nplaces   a:2\n         /b\nmeta     b\": x\n         z:\n           a: 1\n\nInput\n  command: make\n\nOutput\n" +
 		strings.Repeat("  line\n", inspected) + "  … there is more: see the block whole"
-	if got != want {
-		t.Errorf("it tells\n%s\nnot\n%s", got, want)
-	}
+	check.Equal(t, got, want, "it tells\n%s")
 	// A new field of a tool call is shown too, or left out on purpose.
 	shownAs := map[string]string{
 		"ID": "id       c", "Title": "make\nall", "Name": "Bash", "Kind": "execute", "Status": "completed", "Locations": "/b",
@@ -535,7 +524,5 @@ func TestNestedDiffsAreDrawnAgain(t *testing.T) {
 		b = newBuffer()
 		b.take(t, tr, 1<<30)
 	}
-	if diff := b.diff(drawn(t, w.conv, w.config(), tr)); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, b.diff(drawn(t, w.conv, w.config(), tr)), "", "%v")
 }

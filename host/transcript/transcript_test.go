@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // world is what a transcript under test sees around it. The time of the
@@ -241,9 +242,7 @@ func TestEditsLeadToTheWholeRendering(t *testing.T) {
 			for tr.Dirty() {
 				b.take(t, tr, 1+r.IntN(1000))
 			}
-			if diff := b.diff(drawn(t, w.conv, w.config(), tr)); diff != "" {
-				t.Error(diff)
-			}
+			check.Equal(t, b.diff(drawn(t, w.conv, w.config(), tr)), "", "%v")
 			for i, entry := range w.conv.Entries {
 				if b := tr.entries[i]; b.entry != entry || tr.blocks[b.at] != b {
 					t.Errorf("entry %d is not in its block", i)
@@ -324,12 +323,9 @@ func TestBlocksInAMessage(t *testing.T) {
 					b.take(t, tr, budget)
 				}
 			}
-			if got := b.text(); got != strings.Join(test.want, "\n") {
-				t.Errorf("%s, one by one, budget %d: %q", name, budget, got)
-			}
-			if got := drawn(t, w.conv, w.config(), nil).text(); got != strings.Join(test.want, "\n") {
-				t.Errorf("%s, at once: %q", name, got)
-			}
+			check.Equal(t, b.text(), strings.Join(test.want, "\n"), "%s, one by one, budget %d: %q", name, budget)
+			check.Equal(t, drawn(t, w.conv, w.config(), nil).text(), strings.Join(test.want, "\n"),
+				"%s, at once: %q", name)
 		}
 	}
 }

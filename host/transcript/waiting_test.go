@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func waits(why, text string) Waiting {
@@ -75,12 +76,8 @@ func TestWaitingIsSaidWhereThereIsRoom(t *testing.T) {
 	tr.Await([]Waiting{waits("waiting", "a line that is long\nshort")})
 	tr.Sync()
 	b.take(t, tr, 1<<20)
-	if got := b.lines[1].String(); !strings.Contains(got, `right More "waiting"`) {
-		t.Errorf("the second line is\n%s", got)
-	}
+	check.Contains(t, b.lines[1].String(), `right More "waiting"`, "the second line is\n%s")
 	tr.SetWidth(12)
 	b.take(t, tr, 1<<20)
-	if got := b.text(); got != "a line that is long\nshort\n  · waiting" {
-		t.Errorf("narrow: %q", got)
-	}
+	check.Equal(t, b.text(), "a line that is long\nshort\n  · waiting", "narrow: %q")
 }

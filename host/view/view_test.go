@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/luastate"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/featuretest"
 )
 
@@ -157,9 +158,7 @@ func TestHowOftenNeovimIsTold(t *testing.T) {
 	play(t, func(s *scene) {
 		expect := func(when string, want time.Duration) {
 			t.Helper()
-			if got := s.Interval(); got != want {
-				t.Errorf("%s: every %v, expected %v", when, got, want)
-			}
+			check.Equal(t, s.Interval(), want, "%s: every %v", when)
 		}
 		expect("nobody looks", hidden)
 		s.urgent.Store(true)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -56,9 +57,7 @@ func TestDiffOfAFragment(t *testing.T) {
 		s.AwaitFloat()
 		s.AwaitChat("48 - ")
 		s.GoldenScreen("asked")
-		if err := os.WriteFile(path, []byte(lexer(right)), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(lexer(right)), 0o666))
 		s.Command("Acp permit 1")
 		scene.Outcome(t, p.Answer(id))
 		shown := s.Chat()
@@ -105,9 +104,7 @@ func TestDiffOfManyFiles(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		a, b := s.WriteFile("a.txt", "one\ntwo\nthree\n"), s.WriteFile("b.txt", "alpha\nbeta")
 		other := s.WriteFile("other.txt", "something else\n")
-		if err := os.Mkdir(filepath.Join(s.Dir, "folder"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(s.Dir, "folder"), 0o777))
 		p := s.Begin()
 		turn := s.Prompt(p, "change them")
 		p.Update("tool_call", edit("c", "Change many files", "in_progress",

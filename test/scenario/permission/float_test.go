@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -48,9 +49,7 @@ func TestAnswersAreNeverCut(t *testing.T) {
 		p := beginAtRoot(s)
 		s.Prompt(p, "do it")
 		for text, want := range map[string]int{strings.Repeat("word ", 30): 150, "a\tb\x01": 11, "日本": 4} {
-			if got := s.LuaInt(`require('acp.ui.wrap').cells(...)`, text); got != want {
-				t.Errorf("%q takes %d cells, expected %d", text, got, want)
-			}
+			check.Equal(t, s.LuaInt(`require('acp.ui.wrap').cells(...)`, text), want, "%q takes %d cells", text)
 		}
 		long := "Yes, and don't ask again for commands that start with `make -C somewhere/deep/inside`"
 		id := p.Permission(scene.CommandCall("c", "make"), obj{"optionId": "long", "name": long, "kind": "allow_once"}, obj{"optionId": "no", "name": "No", "kind": "reject_once"})
@@ -221,9 +220,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 			if text := s.FloatText(); strings.Contains(text, title) != (kind == "other") {
 				t.Errorf("the float has\n%s", text)
 			}
-			if got := s.LuaString(`require('acp').permissions()[1].command`); got != "make test" {
-				t.Errorf("the command is %q", got)
-			}
+			check.Equal(t, s.LuaString(`require('acp').permissions()[1].command`), "make test", "the command is %q")
 			s.Permit(p, id, 1, "yes")
 		}
 
@@ -242,9 +239,7 @@ func TestRequestAboutWhatWasTold(t *testing.T) {
 		first := p.Permission(scene.CommandCall("twice", "make one"), scene.YesNo...)
 		second := p.Permission(scene.CommandCall("twice", "make two"), scene.YesNo...)
 		s.AwaitScreen("1 of 2")
-		if text := s.FloatText(); !strings.Contains(text, "make one") {
-			t.Errorf("the first float has\n%s", text)
-		}
+		check.Contains(t, s.FloatText(), "make one", "the first float has\n%s")
 		s.Command("Acp permit 1")
 		p.Answer(first)
 		s.AwaitScreen("$ make two")

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -94,9 +96,7 @@ b.lua
 - kept: line 1
     - return 1
     + return 2`
-		if words != want {
-			t.Errorf("the prompt is\n%s\nwant\n%s", words, want)
-		}
+		check.Equal(t, words, want, "the prompt is\n%s")
 		p.Silent()
 	}, scene.Wide)
 }
@@ -175,9 +175,7 @@ func TestHunksOfARequestInItsOtherForms(t *testing.T) {
 				s.AwaitNoDiff()
 				s.AwaitNoFloat()
 				s.AwaitChat("You refused all hunks, so Puppet was told no.")
-				if n := s.LuaInt(`require('acp').sessions()[1].queued`); n != 0 {
-					t.Errorf("%d prompts wait", n)
-				}
+				check.Equal(t, s.LuaInt(`require('acp').sessions()[1].queued`), 0, "%d prompts wait")
 				if form == "tab" { // in the file itself gg and G are jumps of the user's
 					s.SameScenery(before, s.Scenery())
 				}
@@ -212,9 +210,7 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		s.Command("Acp permit 1")
 		p.AwaitOutcome(id, "yes")
 		s.AwaitNoFloat()
-		if err := os.WriteFile(a, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(a, []byte(text), 0o666))
 		if s.CountInChat("no answer that refuses") > 0 {
 			t.Error("it is said before the call has ended")
 		}
@@ -225,9 +221,7 @@ func TestHunksRefusedWhereNoAnswerRefuses(t *testing.T) {
 		}
 		p.Stop(turn, "end_turn")
 		s.AwaitState("idle")
-		if n := s.CountInChat("no answer that refuses"); n != 1 {
-			t.Errorf("the chat says it %d times", n)
-		}
+		check.Equal(t, s.CountInChat("no answer that refuses"), 1, "the chat says it %d times")
 		p.Silent()
 	}, scene.Wide)
 }

@@ -2,10 +2,9 @@ package permission
 
 import (
 	"fmt"
-	"reflect"
-	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -32,13 +31,9 @@ func TestPermissionHasTheFieldsOfTheContract(t *testing.T) {
 				obj{"id": "no", "name": "No", "kind": "reject_once"},
 			},
 		}}
-		if got := s.Value(`require('acp').permissions()`); !reflect.DeepEqual(got, want) {
-			t.Errorf("the requests are\n%v\nexpected\n%v", got, want)
-		}
+		check.Deep(t, s.Value(`require('acp').permissions()`), want, "the requests are\n%v")
 		s.AwaitState("requires_action")
-		if line := s.LuaString(`require('acp').statusline()`); !strings.Contains(line, "1 waiting") {
-			t.Errorf("the status line says %q", line)
-		}
+		check.Contains(t, s.LuaString(`require('acp').statusline()`), "1 waiting", "the status line says %q")
 		s.Refused(`require('acp').respond(..., 'perhaps')`, e["id"])
 		s.OK(`require('acp').respond(..., 'no')`, e["id"])
 		p.AwaitOutcome(id, "no")

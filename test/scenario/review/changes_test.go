@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -60,9 +62,7 @@ func endsWith(s *scene.Scene, p *scene.Puppet, turn scene.Message, changes, told
 	if got := allChanges(s); got != changes {
 		s.T.Errorf("changed are\n%swanted\n%s", got, changes)
 	}
-	if got := fileEvents(s); got != told {
-		s.T.Errorf("told was %q, wanted %q", got, told)
-	}
+	check.Equal(s.T, fileEvents(s), told, "told was %q")
 }
 
 // named names the files of a call in a permission request, and waits until the client has looked at them.
@@ -91,15 +91,11 @@ func TestChangesThroughTheClient(t *testing.T) {
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		p := s.Begin()
-		if got := allChanges(s); got != "" {
-			t.Errorf("before the first turn there is %q", got)
-		}
+		check.Equal(t, allChanges(s), "", "before the first turn there is %q")
 		turn := s.Prompt(p, "edit")
 		p.WriteFile(path, scene.TextAfter)
 		s.AwaitEvent("AcpFileChanged")
-		if got := allChanges(s); got != "modified code.txt -2,1+2,1 -6,0+7,1\n" {
-			t.Errorf("when it is told the record has %q", got)
-		}
+		check.Equal(t, allChanges(s), "modified code.txt -2,1+2,1 -6,0+7,1\n", "when it is told the record has %q")
 		// The agent writes the same to the disk itself, and says so.
 		p.ToolCall("edit", "edit", obj{"locations": []any{obj{"path": path}}, "content": scene.DiffOf(path, scene.TextBefore, scene.TextAfter)})
 		s.WriteFile("code.txt", scene.TextAfter)
@@ -133,12 +129,8 @@ func TestChangesThroughTheClient(t *testing.T) {
 		p.WriteFile(path, "typed above\n"+scene.TextBefore+"typed below\n")
 		p.WriteFile(other, "one\n")
 		p.EndTurn(turn)
-		if got := allChanges(s); got != "added new.txt -0,0+1,1\n" {
-			t.Errorf("the record has %q", got)
-		}
-		if msg := s.Refused(`require('acp').changes({ session = 7 })`); !strings.Contains(msg, "no session 7") {
-			t.Errorf("an unknown session: %q", msg)
-		}
+		check.Equal(t, allChanges(s), "added new.txt -0,0+1,1\n", "the record has %q")
+		check.Contains(t, s.Refused(`require('acp').changes({ session = 7 })`), "no session 7", "an unknown session: %q")
 	})
 }
 
@@ -167,9 +159,7 @@ func TestChangesOnTheDisk(t *testing.T) {
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != code || e["by"] != "disk" {
 			t.Errorf("told is %v", e)
 		}
-		if got := s.BufferText(buf) + "\n"; got != scene.TextAfter {
-			t.Errorf("the buffer is %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", scene.TextAfter, "the buffer is %q")
 		// Others, one of them with a relative path in the input alone.
 		named(p, s, "plain", "edit", obj{"rawInput": obj{"file_path": "plain.txt"}}, plain)
 		s.WriteFile("plain.txt", "one\nTWO\nthree\n")
@@ -180,15 +170,11 @@ func TestChangesOnTheDisk(t *testing.T) {
 		p.Finish("fresh", nil)
 		s.AwaitEvent("AcpFileChanged")
 		named(p, s, "gone", "delete", obj{"locations": []any{obj{"path": gone}}}, gone)
-		if err := os.Remove(gone); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(gone))
 		p.Finish("gone", nil)
 		s.AwaitEvent("AcpFileChanged")
 		named(p, s, "move", "move", obj{"rawInput": obj{"source": old, "destination": filepath.Join(s.Dir, "moved.txt")}}, old)
-		if err := os.Rename(old, filepath.Join(s.Dir, "moved.txt")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(old, filepath.Join(s.Dir, "moved.txt")))
 		p.Finish("move", nil)
 		s.AwaitEvent("AcpFileChanged")
 		p.ToolCall("bits", "edit", obj{"rawInput": obj{}})
@@ -209,9 +195,7 @@ func TestChangesOnTheDisk(t *testing.T) {
 		p.Finish("temporary", nil)
 		s.AwaitEvent("AcpFileChanged")
 		named(p, s, "remove", "delete", obj{"locations": []any{obj{"path": temporary}}}, temporary)
-		if err := os.Remove(temporary); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(temporary))
 		p.Finish("remove", nil)
 		s.AwaitEvent("AcpFileChanged")
 		changed := `modified code.txt -2,1+2,1 -6,0+7,1
@@ -254,9 +238,7 @@ fresh.txt:1: new  +1 −0  fresh
 late.txt:1: +1 −1  ONE
 moved.txt:1: moved from ` + old + `
 plain.txt:3: +2 −2  TWO`
-		if list != want {
-			t.Errorf("the quickfix list is\n%s", list)
-		}
+		check.Equal(t, list, want, "the quickfix list is\n%s")
 		s.Await("the record with what was typed", func() bool {
 			return strings.Contains(allChanges(s), "modified plain.txt -3,2+3,2\n")
 		})
@@ -297,9 +279,7 @@ func TestACommandThatRemovesALoadedFile(t *testing.T) {
 		other := s.WriteFile("other.txt", "one\n")
 		p, path, _ := s.BeginWithFile("code.txt", scene.TextBefore)
 		turn := s.Prompt(p, "remove")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		if e := s.AwaitEvent("AcpFileChanged"); e["path"] != path || e["by"] != "disk" {
 			t.Errorf("told is %v", e)
 		}
@@ -308,9 +288,7 @@ func TestACommandThatRemovesALoadedFile(t *testing.T) {
 		s.Command("edit other.txt")
 		s.AwaitLua(`vim.bo.autoread == false`)
 		named(p, s, "remove", "delete", obj{"locations": []any{obj{"path": other}}}, other)
-		if err := os.Remove(other); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(other))
 		p.Finish("remove", nil)
 		s.AwaitChat("other.txt was deleted on disk")
 		endsWith(s, p, turn, "deleted code.txt -1,8+0,0\ndeleted other.txt -1,1+0,0\n", "disk code.txt, disk other.txt")
@@ -350,20 +328,15 @@ func TestChangesOfTurnsThatDoNotEndWell(t *testing.T) {
 		s.WriteFile("one.txt", "ONE\n") // it had begun already
 		p.Stop(turn, "cancelled")
 		s.AwaitEvent("AcpTurnEnd")
-		if got := allChanges(s); got != "modified one.txt -1,1+1,1\n" {
-			t.Errorf("after the cancel changed are\n%s", got)
-		}
+		check.Equal(t, allChanges(s), "modified one.txt -1,1+1,1\n", "after the cancel changed are\n%s")
 		s.Prompt(p, "edit")
 		named(p, s, "two", "edit", obj{"locations": []any{obj{"path": two}}}, two)
 		s.WriteFile("two.txt", "TWO\n")
 		p.Exit(1, "gone")
 		s.AwaitEvent("AcpTurnEnd")
-		if got := allChanges(s); got != "modified one.txt -1,1+1,1\nmodified two.txt -1,1+1,1\n" {
-			t.Errorf("after its end changed are\n%s", got)
-		}
-		if got := fileEvents(s); got != "disk one.txt, disk two.txt" {
-			t.Errorf("told was %q", got)
-		}
+		check.Equal(t, allChanges(s), "modified one.txt -1,1+1,1\nmodified two.txt -1,1+1,1\n",
+			"after its end changed are\n%s")
+		check.Equal(t, fileEvents(s), "disk one.txt, disk two.txt", "told was %q")
 	})
 }
 
@@ -431,9 +404,7 @@ func TestChangesThatAreUnderWay(t *testing.T) {
 		}
 		p.EndTurn(turn)
 		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
-			if got := changesOf(s, name); got != "modified "+name+" -2,1+2,1\n" {
-				t.Errorf("of %s is told %q", name, got)
-			}
+			check.Equal(t, changesOf(s, name), "modified "+name+" -2,1+2,1\n", "of %s is told %q", name)
 		}
 		s.OK(`require('acp').reject()`)
 		for _, name := range []string{"empty.txt", "half.txt", "done.txt", "twice.txt"} {
@@ -447,9 +418,7 @@ func TestChangesThatAreNoText(t *testing.T) {
 		binary := s.WriteFile("binary", "a\x00b\n")
 		large := s.WriteFile("large.txt", strings.Repeat("0123456789\n", 1<<20))
 		dir := filepath.Join(s.Dir, "folder")
-		if err := os.Mkdir(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o777))
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
 		named(p, s, "edit", "edit", obj{"locations": []any{obj{"path": binary}, obj{"path": large}, obj{"path": dir}}}, binary, large)
@@ -500,9 +469,8 @@ func TestChangesOfTwoSessions(t *testing.T) {
 		p.EndTurn(first)
 		p.EndTurn(second)
 		for session, want := range map[int]int{1: 1, 2: 0} {
-			if n := s.LuaInt(`#require('acp').changes({ session = ... })`, session); n != want {
-				t.Errorf("session %d has changed %d files", session, n)
-			}
+			check.Equal(t, s.LuaInt(`#require('acp').changes({ session = ... })`, session), want,
+				"session %d has changed %d files", session)
 		}
 		s.OK(`require('acp').close({ session = 1 })`)
 		s.AwaitEvent("AcpSessionClosed")

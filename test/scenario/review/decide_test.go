@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -32,12 +34,8 @@ func TestKeepAndReject(t *testing.T) {
 		s.Await("rejected", func() bool {
 			return changesOf(s, "code.txt") == "modified code.txt -3,1+3,1 kept -7,1+7,1 rejected\n"
 		})
-		if got := s.BufferText(buf) + "\n"; got != "typed\n1\ntwo\n3\n4\n5\n6\n7\n" {
-			t.Errorf("the buffer has %q", got)
-		}
-		if got := s.ReadOrNone(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.BufferText(buf)+"\n", "typed\n1\ntwo\n3\n4\n5\n6\n7\n", "the buffer has %q")
+		check.Equal(t, s.ReadOrNone(path), "1\ntwo\n3\n4\n5\n6\n7\n", "the disk has %q")
 		s.Command("silent undo")
 		s.Await("undone", func() bool { return s.BufferText(buf)+"\n" == "typed\n1\ntwo\n3\n4\n5\nsix\n7\n" })
 		s.OK(`require('acp').keep({ path = 'plain.txt', hunk = 1 })`) // has the host look
@@ -50,12 +48,8 @@ func TestKeepAndReject(t *testing.T) {
 				"modified plain.txt -2,1+2,1 kept -3,0+3,0 rejected\n"+
 				"added new.txt -0,0+0,0 rejected\n"
 		})
-		if got := s.ReadOrNone(plain); got != "a\nB\nc\n" {
-			t.Errorf("the disk has %q", got)
-		}
-		if got := s.ReadOrNone(filepath.Join(s.Dir, "new.txt")); got != "no file" {
-			t.Errorf("the new file has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(plain), "a\nB\nc\n", "the disk has %q")
+		check.Equal(t, s.ReadOrNone(filepath.Join(s.Dir, "new.txt")), "no file", "the new file has %q")
 		s.OK(`require('acp').keep({ path = 'new.txt', hunk = 1 })`)
 		s.Await("the new file", func() bool { return s.ReadOrNone(filepath.Join(s.Dir, "new.txt")) == "new\n" })
 	})
@@ -76,9 +70,7 @@ func TestUndoTurns(t *testing.T) {
 	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
 		path := s.WriteFile("code.txt", "1\n2\n3\n4\n5\n6\n7\n")
 		gone := s.WriteFile("gone.sh", "exit 0\n")
-		if err := os.Chmod(gone, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(gone, 0o755))
 		s.Command("edit code.txt")
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		fresh := filepath.Join(s.Dir, "dir", "new.txt")
@@ -91,9 +83,7 @@ func TestUndoTurns(t *testing.T) {
 		p.WriteFile(fresh, "new\n")
 		p.ToolCall("rm", "execute", nil)
 		// A command that names no file.
-		if err := os.Remove(gone); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(gone))
 		p.Finish("rm", nil)
 		p.EndTurn(turn)
 		s.Command("wincmd t")
@@ -111,9 +101,7 @@ func TestUndoTurns(t *testing.T) {
 		if info, err := os.Stat(gone); err != nil || info.Mode().Perm() != 0o755 {
 			t.Errorf("its permissions are %v", info.Mode())
 		}
-		if got := s.ReadOrNone(path); got != "1\ntwo\n3\n4\n5\n6\n7\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), "1\ntwo\n3\n4\n5\n6\n7\n", "the disk has %q")
 		s.Await("the first turn's change alone", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1\n" })
 		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
 		// It was not refused: there is nothing of which the agent would be told.
@@ -134,16 +122,12 @@ func TestAFileThatTheUserDeletesStaysAway(t *testing.T) {
 		p.WriteFile(mine, "2\n")
 		p.WriteFile(other, "2\n")
 		p.EndTurn(turn)
-		if err := os.Remove(mine); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(mine))
 		s.Command("Acp changes")
 		s.Await("the deletion is seen", func() bool { return allChanges(s) == "modified other.txt -1,1+1,1\n" })
 		s.OK(`require('acp').reject()`)
 		s.Await("the refusal", func() bool { return s.ReadOrNone(other) == "1\n" })
-		if got := s.ReadOrNone(mine); got != "no file" {
-			t.Errorf("what the user has deleted has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(mine), "no file", "what the user has deleted has %q")
 		s.WriteFile("mine.txt", "2\n") // say, git stash pop
 		s.Command("Acp changes")
 		s.Await("its change again", func() bool { return strings.Contains(allChanges(s), "modified mine.txt -1,1+1,1\n") })

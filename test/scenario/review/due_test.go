@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -39,9 +41,7 @@ func TestTheChatSaysWhatIsToReview(t *testing.T) {
 			t.Errorf("after a turn without changes:\n%s", chat)
 		}
 		turn = s.Prompt(p, "More")
-		if err := os.WriteFile(filepath.Join(s.Dir, "more.txt"), []byte("more\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.Dir, "more.txt"), []byte("more\n"), 0o600))
 		p.Say("More is there.")
 		p.Stop(turn, "end_turn")
 		s.AwaitChat("More is there.\n\n  ● 3 files  +4 −3 · :Acp review")
@@ -87,9 +87,7 @@ func TestTheKeysOfAFileAreSaidOnce(t *testing.T) {
 		s.Await("no keys", func() bool { return said() == "" })
 		p.WriteFile(path, strings.Replace(scene.TextReviewed, "four\n", "four\nfour and a half\n", 1))
 		s.Await("the next change", func() bool { return strings.Contains(s.Marks(buf), "5▌") })
-		if got := said(); got != "" {
-			t.Errorf("said again: %s", got)
-		}
+		check.Equal(t, said(), "", "said again: %s")
 		p.EndTurn(turn)
 	})
 }

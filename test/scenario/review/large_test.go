@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -42,9 +43,7 @@ func TestKilledInAWriteOfALargeText(t *testing.T) {
 					if victim == "Neovim" {
 						s.Kill()
 					} else {
-						if err := syscall.Kill(hosts[0], syscall.SIGKILL); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, syscall.Kill(hosts[0], syscall.SIGKILL))
 						s.AwaitLua(`require('acp').sessions()[1].state == 'dead'`)
 						if s.LuaInt(`vim.fn.bufnr('mine.txt')`) < 0 || !strings.HasPrefix(s.BufferText(s.LuaInt(`vim.fn.bufnr('mine.txt')`)), "mine, not saved\n") {
 							t.Error("what the user typed is lost")
@@ -97,9 +96,7 @@ func seen(t *testing.T, dir, moment string) (await func()) {
 	if err == nil {
 		err = watch.Add(dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { watch.Close() })
 	return func() {
 		t.Helper()
@@ -122,8 +119,6 @@ func seen(t *testing.T, dir, moment string) (await func()) {
 func readAll(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return string(data)
 }

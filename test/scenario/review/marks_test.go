@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -43,9 +45,7 @@ func TestChangesAreMarkedInTheBuffer(t *testing.T) {
 
 		s.Command("Acp close")
 		s.AwaitMarks(buf, "")
-		if got := s.LuaString(`vim.fn.maparg('g>', 'n')`); got != "" {
-			t.Errorf("g> is still %s", got)
-		}
+		check.Equal(t, s.LuaString(`vim.fn.maparg('g>', 'n')`), "", "g> is still %s")
 	})
 }
 
@@ -126,9 +126,7 @@ func TestADecisionIsOneMessage(t *testing.T) {
 		s.Keys("2Gg<lt>")
 		s.AwaitLua(`_G.marks_at_answer == 2`)
 		s.AwaitMarks(buf, "6-1▀ 8▌ 9▌")
-		if got := s.LuaString(`return table.concat(_G.sent, ' ')`); got != "decide_hunks" {
-			t.Errorf("the host was sent %s", got)
-		}
+		check.Equal(t, s.LuaString(`return table.concat(_G.sent, ' ')`), "decide_hunks", "the host was sent %s")
 	})
 }
 
@@ -147,9 +145,7 @@ func states(s *scene.Scene, name string) string {
 func TestFromChangeToChangeAcrossFiles(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
-		if err := os.Mkdir(filepath.Join(s.Dir, "dir"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(s.Dir, "dir"), 0o700))
 		other := s.WriteFile("dir/other.txt", scene.TextBefore)
 		last := s.WriteFile("last.txt", scene.TextBefore)
 		p, turn, _, buf := s.BeginWithChange(scene.TextReviewed)
@@ -294,9 +290,7 @@ func TestOldLinesHaveTheirTabStops(t *testing.T) {
 			s.Command("setlocal vartabstop= " + tabstops)
 			got := s.LuaString(`(require('acp.ui.virt_lines').untabbed('日本\tx', 0)) ..
 				(require('acp.ui.virt_lines').untabbed('\ty', 0, select(2, require('acp.ui.virt_lines').untabbed('日本\tx', 0))))`)
-			if got != want {
-				t.Errorf("%s: %q, want %q", tabstops, got, want)
-			}
+			check.Equal(t, got, want, "%s: %q", tabstops)
 		}
 		p.EndTurn(turn)
 	})
@@ -325,9 +319,7 @@ func TestKeysOfTheUserStay(t *testing.T) {
 		s.AwaitMarks(buf, "9▌")
 		s.Keys("9Gg<lt>")
 		s.AwaitMarks(buf, "")
-		if got := s.ReadOrNone(path); got != strings.Replace(scene.TextReviewed, "ten\n", "", 1) {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), strings.Replace(scene.TextReviewed, "ten\n", "", 1), "the disk has %q")
 		s.AwaitLua(`vim.fn.maparg('g<lt>', 'n') == ''`)
 		s.AwaitLua(`vim.fn.maparg('g>', 'n') ~= '' and vim.fn.maparg('g<lt>', 'x') ~= ''`)
 		p.EndTurn(turn)
@@ -467,9 +459,7 @@ func TestALineTypedBelowAChangeHasNoColour(t *testing.T) {
 				end
 				return table.concat(list, ' ')
 			end)(...)`, keys)
-			if covered != "" {
-				t.Errorf("the line typed with %s has the colours %s", keys, covered)
-			}
+			check.Equal(t, covered, "", "the line typed with %s has the colours %s", keys)
 			s.Keys("u")
 			s.AwaitMarks(buf, "2-1▌")
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -21,9 +23,7 @@ func moves(p *scene.Puppet, s *scene.Scene, id, from, to string) {
 
 func rename(s *scene.Scene, from, to string) {
 	s.T.Helper()
-	if err := os.Rename(filepath.Join(s.Dir, from), filepath.Join(s.Dir, to)); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, os.Rename(filepath.Join(s.Dir, from), filepath.Join(s.Dir, to)))
 }
 
 // sameLines reports whether two texts have the same lines, in whichever order: that of changes is the one in which they
@@ -67,9 +67,7 @@ func TestCommandsMoveFiles(t *testing.T) {
 
 		turn = s.Prompt(p, "away with it")
 		p.ToolCall("rm", "execute", nil)
-		if err := os.Remove(filepath.Join(s.Dir, "told3")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(s.Dir, "told3")))
 		ends(turn, "moved edited3 from edited -2,1+2,1\ndeleted told -1,2+0,0\nadded newer -0,0+1,1\nmoved plain2 from plain\nmoved plain from gone\n")
 		s.OK(`require('acp').undo_turn()`)
 		s.Await("it to be moved again", func() bool {
@@ -90,12 +88,8 @@ func TestMovesAreRefused(t *testing.T) {
 		s.WriteFile("a", "mine\n")
 		s.OK(`require('acp').reject({ path = ... })`, b)
 		s.AwaitNotification("b: it cannot go back to a, where another file is")
-		if got := s.ReadOrNone(a) + s.ReadOrNone(b); got != "mine\nold\n" {
-			t.Errorf("there is %q", got)
-		}
-		if err := os.Remove(a); err != nil {
-			t.Fatal(err)
-		}
+		check.Equal(t, s.ReadOrNone(a)+s.ReadOrNone(b), "mine\nold\n", "there is %q")
+		must.Do(t, os.Remove(a))
 
 		turn = s.Prompt(p, "make another one")
 		p.WriteFile(a, "new\n")
@@ -142,9 +136,7 @@ func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)
 		p.WriteFile(path, "mine\n2\nthree\n4\n5\n") // so the disk has never had what the record has as the baseline
 		s.AwaitEvent("AcpFileChanged")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		for s.AwaitEvent("AcpFileChanged")["path"] != path {
 		}
 		p.EndTurn(turn)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -116,9 +117,8 @@ func TestReviewDecides(t *testing.T) {
 		s.Keys("x")
 		awaitPage(s, "✗ refused")
 		disk("old.lua", "return 1\n")
-		if line := s.LuaString(`vim.api.nvim_get_current_line()`); !strings.Contains(line, "old.lua") {
-			t.Errorf("after a file was closed the cursor is on %q", line)
-		}
+		check.Contains(t, s.LuaString(`vim.api.nvim_get_current_line()`), "old.lua",
+			"after a file was closed the cursor is on %q")
 		s.Keys("u")
 		awaitPage(s, "● 1 of 1\n● 1 - return 1\n● 1 + return 2")
 		disk("old.lua", "return 2\n")
@@ -165,9 +165,8 @@ func TestReviewDecides(t *testing.T) {
 		awaitPage(s, "▸ lexer.lua")
 		disk("lexer.lua", lexerBefore)
 		awaitPage(s, "refused hunks: <C-s> sends them") // which is above it
-		if line := s.LuaString(`return vim.api.nvim_get_current_line()`); !strings.Contains(line, "lexer.lua") {
-			t.Errorf("after a file was refused the cursor is on %q", line)
-		}
+		check.Contains(t, s.LuaString(`return vim.api.nvim_get_current_line()`), "lexer.lua",
+			"after a file was refused the cursor is on %q")
 		s.Keys("gga")
 		awaitPage(s, "2 kept")
 		disk("test/lexer_spec.lua", "it('works')\n")
@@ -263,9 +262,7 @@ func TestCommentsInTheReview(t *testing.T) {
 		before := allChanges(s)
 		s.Keys("caxu at once<C-s>")
 		awaitPage(s, "↳ you: axu at once")
-		if now := allChanges(s); now != before {
-			t.Errorf("decided was\n%s", now)
-		}
+		check.Equal(t, allChanges(s), before, "decided was\n%s")
 		onPage(s, "axu at once")
 		s.Keys("cby <Esc>")
 		s.AwaitLua(`vim.fn.mode() == 'n' and vim.api.nvim_get_current_line():find('axu at once', 1, true) ~= nil`)
@@ -284,9 +281,7 @@ func TestCommentsInTheReview(t *testing.T) {
 		want := "My comments on your changes:\n\nlexer.lua:13\n```diff\n+    total = total + 1\n```\nname it n\nas before\n\n" +
 			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n" +
 			"old.lua:1\n```diff\n-return 1\n+return 2\n```"
-		if got != want {
-			t.Errorf("the agent was told\n%s\nwanted\n%s", got, want)
-		}
+		check.Equal(t, got, want, "the agent was told\n%s")
 		s.Await("to be told", func() bool { return strings.Contains(s.Messages(), "sent") })
 		if strings.Contains(s.Messages(), "as soon as") {
 			t.Errorf("the user was told that it waits: %s", s.Messages())

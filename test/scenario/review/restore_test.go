@@ -13,6 +13,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -95,9 +97,7 @@ func treeOf(s *scene.Scene, dir string) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 	return tree
 }
 
@@ -139,9 +139,7 @@ func put(s *scene.Scene, name, data string, mode fs.FileMode) {
 			err = os.Chmod(path, mode)
 		}
 	}
-	if err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, err)
 }
 
 // TestRestore has an agent change files of all kinds, through its client, by calls that name them and by a
@@ -205,12 +203,8 @@ func restores(s *scene.Scene, by, how string, loaded bool) {
 		}
 		switch {
 		case f.old != "":
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				s.T.Fatal(err)
-			}
-			if err := os.Rename(filepath.Join(s.Dir, f.old), path); err != nil {
-				s.T.Fatal(err)
-			}
+			must.Do(s.T, os.MkdirAll(filepath.Dir(path), 0o755))
+			must.Do(s.T, os.Rename(filepath.Join(s.Dir, f.old), path))
 			if f.before != f.after {
 				put(s, f.name, f.after, f.mode)
 			}
@@ -379,9 +373,7 @@ func TestMovedFilesGoBack(t *testing.T) {
 		move(p, s, "d", "e")
 		p.EndTurn(turn)
 		after := tree(s)
-		if got := allChanges(s); got != "moved c from b\nmoved b from a\nmoved e from d\n" {
-			t.Errorf("changed are\n%s", got)
-		}
+		check.Equal(t, allChanges(s), "moved c from b\nmoved b from a\nmoved e from d\n", "changed are\n%s")
 		s.OK(`require('acp').undo_turn()`)
 		awaitTree(s, "undone", before)
 		s.OK(`require('acp').undo_turn({ again = true })`)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/saved"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -27,9 +29,7 @@ func awaitSaved(s *scene.Scene, st *checkpoint.Store, session string, changes, f
 	var last string
 	s.Await(fmt.Sprintf("%s to be saved with %d changes, %d files, %d comments", session, changes, files, comments), func() bool {
 		list, err := saved.List(st)
-		if err != nil {
-			s.T.Fatal(err)
-		}
+		must.Do(s.T, err)
 		at := slices.IndexFunc(list, func(e saved.Entry) bool { return e.ID == session })
 		if at < 0 {
 			return false
@@ -88,9 +88,7 @@ func changesFile(p *scene.Puppet, past bool, path, text string) {
 		return
 	}
 	named(p, p.Scene, "edit "+text, "edit", obj{"locations": []any{obj{"path": path}}}, path)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		p.T.Fatal(err)
-	}
+	must.Do(p.T, os.WriteFile(path, []byte(text), 0o666))
 	p.Finish("edit "+text, nil)
 }
 
@@ -264,9 +262,7 @@ func TestResumeDoesNotWaitForAnAgent(t *testing.T) {
 		load := p.Expect("session/load")
 		p.Reply(load, nil)
 		s.AwaitEvent("AcpSessionReady")
-		if n := len(s.Offered(1)); n != 1 {
-			t.Errorf("%d are offered", n)
-		}
+		check.Equal(t, len(s.Offered(1)), 1, "%d are offered")
 		s.AgentOf(other)
 	})
 }
@@ -375,9 +371,7 @@ func TestTwoSessionsOnOneFile(t *testing.T) {
 				s.OK(`require('acp').keep({ session = 2 })`)
 				awaitSaved(s, st, scene.SessionID(1), 0, 1, 0)
 				awaitSaved(s, st, "o-1", 0, 1, 0)
-				if got := s.ReadOrNone(path); got != "one\n2\n3\n4\n5\n6\n7\n" {
-					t.Errorf("the disk has %q", got)
-				}
+				check.Equal(t, s.ReadOrNone(path), "one\n2\n3\n4\n5\n6\n7\n", "the disk has %q")
 			})
 		})
 	}
@@ -458,19 +452,13 @@ func TestSavedByAnotherVersion(t *testing.T) {
 		if err == nil && len(list) == 1 {
 			err = kept(s).Save(list[0].Key(), "", []byte("of another version"))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.Command("Acp resume s-1")
 		takesUp(s, s.Agent(), scene.SessionID(1))
 		s.AwaitChat("What waited for your review in this session could not be read again; :Acp log says why.")
-		if got := allChanges(s); got != "" {
-			t.Errorf("changed are %s", got)
-		}
+		check.Equal(t, allChanges(s), "", "changed are %s")
 		log := s.ReadFile(s.LuaString(`require('acp.rpc.host').log_file()`))
-		if !strings.Contains(log, "read the saved changes of a session") {
-			t.Errorf("the log has\n%s", log)
-		}
+		check.Contains(t, log, "read the saved changes of a session", "the log has\n%s")
 	})
 }
 
@@ -487,9 +475,7 @@ func TestSavedByANewerVersion(t *testing.T) {
 		if err == nil && len(list) == 1 {
 			err = kept(s).Save(list[0].Key(), "", newer.Bytes())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		s.Command("Acp resume s-1")
 		p := s.Agent()
 		takesUp(s, p, scene.SessionID(1))
@@ -539,9 +525,7 @@ func TestResumeInTheFolderOfTheSession(t *testing.T) {
 		s.Command("cd " + elsewhere)
 		s.OK(`require('acp').resume({ agent_session_id = ... })`, scene.SessionID(1))
 		takesUp(s, s.Agent(), scene.SessionID(1))
-		if got := s.Session()["cwd"]; got != s.Dir {
-			t.Errorf("the session is in %v", got)
-		}
+		check.Equal[any](t, s.Session()["cwd"], s.Dir, "the session is in %v")
 		s.OK(`require('acp').stored(nil, function(list) _G.listed = #list end)`)
 		p := s.Agent()
 		p.Initialize(scene.KeepsSessions(true, "list"))
@@ -602,13 +586,9 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.RecordNotifications()
 		dir := filepath.Join(s.Data, "nvim", "acp")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
 		records := filepath.Join(dir, "records")
-		if err := os.WriteFile(records, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(records, nil, 0o600))
 		path := s.WriteFile("code.txt", "1\n2\n3\n")
 		p := s.Begin()
 		turn := s.Prompt(p, "edit")
@@ -619,9 +599,7 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		p.EndTurn(turn)
 		s.OK(`require('acp').keep()`)
 		s.Await("kept", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1 kept\n" })
-		if err := os.Remove(records); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(records))
 		turn = s.Prompt(p, "more")
 		p.WriteFile(path, "one\nTwo\n3\n")
 		p.EndTurn(turn)
@@ -629,18 +607,12 @@ func TestWhatCannotBeSavedIsTold(t *testing.T) {
 		if said := s.Chat(); strings.Count(said, "are not saved") != 1 {
 			t.Errorf("the chat has\n%s", said)
 		}
-		if said := s.Notifications(); said != "" {
-			t.Errorf("notified was\n%s", said)
-		}
+		check.Equal(t, s.Notifications(), "", "notified was\n%s")
 
 		// Where no chat is seen a message says so, in a line of a narrow screen.
 		s.Command("Acp toggle")
-		if err := os.Rename(dir, dir+".old"); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(dir, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(dir, dir+".old"))
+		must.Do(t, os.WriteFile(dir, nil, 0o600))
 		turn = s.Prompt(p, "more")
 		p.WriteFile(path, "one\nTWO\n3\n")
 		s.AwaitNotification("acp: pending changes are not saved: not a directory")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -109,9 +110,7 @@ func TestTwoAgentsInTheSameLines(t *testing.T) {
 		}
 		s.OK(`require('acp').undo_turn({ session = 1 })`)
 		s.AwaitNotification("0 files as before the turn. 1 place left alone.")
-		if got := s.ReadOrNone(path); got != "1\nTWO\n3\n4\n" {
-			t.Errorf("the first turn undone, the file has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), "1\nTWO\n3\n4\n", "the first turn undone, the file has %q")
 		s.Command("Acp review")
 		awaitPage(s, "also changed by")
 		s.OK(`require('acp').reject({ session = 2 })`)

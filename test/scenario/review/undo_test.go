@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -126,21 +127,15 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 			"plain.txt  +1 −1  1 place that you changed since: left alone (line 8)",
 			"shown.txt  +1 −1  1 place that you changed since: left alone (line 6)",
 		} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(t, text, want, "%q is not in\n%s", want)
 		}
 		s.Keys("y")
 		s.AwaitNotification("2 files as before the turn. 2 places left alone.")
 		has := func(buffer, plain string) {
 			t.Helper()
 			s.Sync()
-			if got := s.BufferText(buf) + "\n"; got != buffer {
-				t.Errorf("the buffer has %q, not %q", got, buffer)
-			}
-			if got := s.ReadOrNone(filepath.Join(s.Dir, "plain.txt")); got != plain {
-				t.Errorf("the disk has %q, not %q", got, plain)
-			}
+			check.Equal(t, s.BufferText(buf)+"\n", buffer, "the buffer has %q")
+			check.Equal(t, s.ReadOrNone(filepath.Join(s.Dir, "plain.txt")), plain, "the disk has %q")
 		}
 		mine := func(text string) string { return "mine\n" + strings.Replace(text, "5", "5, by me", 1) + "mine\n" }
 		has(mine(first), strings.Replace(first, "8", "8, by me", 1))
@@ -180,9 +175,7 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 		does(s, p, "fourth", [2]string{"new.txt", "newer\n"})
 		s.Keys("y")
 		s.AwaitNotification("Another turn has ended since: :Acp undo shows what it would undo now.")
-		if got := s.ReadOrNone(filepath.Join(s.Dir, "new.txt")); got != "newer\n" {
-			t.Errorf("the new file has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(filepath.Join(s.Dir, "new.txt")), "newer\n", "the new file has %q")
 		// A prompt ends what can be done again.
 		s.OK(`require('acp').undo_turn()`)
 		s.Sync()
@@ -216,19 +209,13 @@ func TestUndoAndGit(t *testing.T) {
 		files["ignored/file"], files["a.log"] = tree(s)["ignored/file"], tree(s)["a.log"]
 		s.OK(`require('acp').undo_turn()`)
 		awaitTree(s, "undone", files)
-		if got := status(); got != before {
-			t.Errorf("git had\n%s\nand has\n%s", before, got)
-		}
+		check.Equal(t, status(), before, "git had\n%s\nand has\n%s", before)
 		s.OK(`require('acp').undo_turn({ again = true })`)
 		s.Sync()
-		if got := status(); got != after {
-			t.Errorf("git had\n%s\nand has\n%s", after, got)
-		}
+		check.Equal(t, status(), after, "git had\n%s\nand has\n%s", after)
 		s.OK(`require('acp').reject({})`)
 		awaitTree(s, "refused", files)
-		if got := status(); got != before {
-			t.Errorf("git had\n%s\nand has\n%s", before, got)
-		}
+		check.Equal(t, status(), before, "git had\n%s\nand has\n%s", before)
 	})
 }
 
@@ -313,15 +300,11 @@ func TestUndoOfWhatIsNotKept(t *testing.T) {
 		text := preview(s, "Acp undo")
 		for _, name := range []string{"gone", "large"} {
 			want := "· " + name + "  cannot be brought back, as its previous content was not kept: it is too large, or was never seen: stays as it is"
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(t, text, want, "%q is not in\n%s", want)
 		}
 		s.Keys("y")
 		s.AwaitNotification("1 file as before the turn. 2 places left alone.")
-		if got := s.ReadOrNone(filepath.Join(s.Dir, "small")); got != "1\n" {
-			t.Errorf("the small one has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(filepath.Join(s.Dir, "small")), "1\n", "the small one has %q")
 	})
 }
 
@@ -347,9 +330,7 @@ func TestUndoOfManyThatAreNotKept(t *testing.T) {
 		}
 		s.Keys("y")
 		s.AwaitNotification("1 file as before the turn. 25 places left alone.")
-		if got := s.ReadOrNone(filepath.Join(s.Dir, "small")); got != "1\n" {
-			t.Errorf("the small one has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(filepath.Join(s.Dir, "small")), "1\n", "the small one has %q")
 	})
 }
 
@@ -362,9 +343,7 @@ func TestUndoSaysWhatIsNotKnown(t *testing.T) {
 		does(s, p, "Change it", [2]string{"a.txt", "2\n"})
 		text := preview(s, "Acp undo")
 		for _, want := range []string{"a.txt  +1 −1", "· other files that a command has changed are not known: they stay"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%q is not in\n%s", want, text)
-			}
+			check.Contains(t, text, want, "%q is not in\n%s", want)
 		}
 		s.Keys("y")
 		s.Await("the file to be as before", func() bool {

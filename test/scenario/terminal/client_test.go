@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -16,15 +18,11 @@ import (
 func gate(s *scene.Scene) (open func()) {
 	s.T.Helper()
 	path := filepath.Join(s.Dir, "gate")
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		s.T.Fatal(err)
-	}
+	must.Do(s.T, syscall.Mkfifo(path, 0o600))
 	return func() {
 		s.T.Helper()
 		// Opening it waits for the command to wait.
-		if err := os.WriteFile(path, []byte("go\n"), 0o600); err != nil {
-			s.T.Fatal(err)
-		}
+		must.Do(s.T, os.WriteFile(path, []byte("go\n"), 0o600))
 	}
 }
 
@@ -68,9 +66,7 @@ func TestTerminalIsShownLive(t *testing.T) {
 
 func TestTerminalEnvironmentFolderAndKill(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		if err := os.Mkdir(filepath.Join(s.Dir, "sub"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(s.Dir, "sub"), 0o777))
 		p := s.Begin()
 		turn := s.Prompt(p, "run")
 		id := p.Terminal(`echo "$FLAVOUR in $PWD"; test -t 1 && echo on a tty`, obj{
@@ -78,9 +74,7 @@ func TestTerminalEnvironmentFolderAndKill(t *testing.T) {
 		})
 		p.InTerminal("wait_for_exit", id)
 		out := strings.ReplaceAll(p.InTerminal("output", id).Text("output"), "\r\n", "\n")
-		if out != "sweet and sour in "+s.Dir+"/sub\non a tty\n" {
-			t.Errorf("the output is %q", out)
-		}
+		check.Equal(t, out, "sweet and sour in "+s.Dir+"/sub\non a tty\n", "the output is %q")
 		id = p.Terminal(`pwd`, nil)
 		p.InTerminal("wait_for_exit", id)
 		if out := p.InTerminal("output", id).Text("output"); strings.TrimSpace(out) != s.Dir {

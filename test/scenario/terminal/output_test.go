@@ -1,9 +1,9 @@
 package terminal
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -23,12 +23,8 @@ func TestOutputWithoutATerminal(t *testing.T) {
 		s.Keys("i<Cmd>Acp terminal<CR>")
 		s.AwaitLua(`vim.api.nvim_buf_get_name(0):match('acp://block/') and vim.b.acp_filled`)
 		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-		if got := s.BufferText(buf); !strings.Contains(got, "one\ntwo\n") {
-			t.Errorf("shown is %q", got)
-		}
-		if mode := s.LuaString(`vim.api.nvim_get_mode().mode`); mode != "n" {
-			t.Errorf("the mode is %q", mode)
-		}
+		check.Contains(t, s.BufferText(buf), "one\ntwo\n", "shown is %q")
+		check.Equal(t, s.LuaString(`vim.api.nvim_get_mode().mode`), "n", "the mode is %q")
 	})
 }
 

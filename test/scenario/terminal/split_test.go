@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -63,9 +64,7 @@ func TestTerminalInASplit(t *testing.T) {
 			t.Errorf("the buffer is %d, not %v", buf, list[0]["buf"])
 		}
 		s.AwaitBuffer(buf, "one\n")
-		if mode := s.LuaString(`vim.api.nvim_get_mode().mode`); mode != "nt" {
-			t.Errorf("the mode is %q", mode)
-		}
+		check.Equal(t, s.LuaString(`vim.api.nvim_get_mode().mode`), "nt", "the mode is %q")
 		s.GoldenScreen("live")
 		s.Lua(nil, `vim.api.nvim_set_current_win(...)`, before)
 		open()
@@ -77,9 +76,7 @@ func TestTerminalInASplit(t *testing.T) {
 		if list := terminals(s); list[0]["exit_code"] != 3 || list[0]["signal"] != nil {
 			t.Errorf("the terminals are %v", list)
 		}
-		if win := s.LuaInt(`vim.api.nvim_get_current_win()`); win != before {
-			t.Errorf("the focus went to window %d", win)
-		}
+		check.Equal(t, s.LuaInt(`vim.api.nvim_get_current_win()`), before, "the focus went to window %d")
 		s.GoldenScreen("ended")
 		// It is shown again, from the block too, after all windows were closed and the buffer wiped.
 		s.Lua(nil, `vim.cmd.bwipeout({ ..., bang = true })`, buf)
@@ -174,12 +171,8 @@ func TestTerminalReachesNothingOutside(t *testing.T) {
 		// What Neovim answers by itself must not be typed into the command's terminal, which echoes.
 		open()
 		s.AwaitBuffer(buf, "abcde\n[exited with code 0]")
-		if n := s.LuaInt(`_G.copied`); n != 0 {
-			t.Errorf("the clipboard was set %d times", n)
-		}
-		if n := s.LuaInt(`_G.requests`); n != 0 {
-			t.Errorf("there were %d requests", n)
-		}
+		check.Equal(t, s.LuaInt(`_G.copied`), 0, "the clipboard was set %d times")
+		check.Equal(t, s.LuaInt(`_G.requests`), 0, "there were %d requests")
 	})
 }
 

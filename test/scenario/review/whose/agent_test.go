@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -321,9 +322,7 @@ func (r *whoseRound) stage(data []byte) string {
 	r.T.Helper()
 	r.count++
 	path := filepath.Join(r.Home, fmt.Sprint("staged", r.count))
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, os.WriteFile(path, data, 0o644))
 	return path
 }
 
@@ -442,9 +441,7 @@ func (r *whoseRound) strikes() {
 		r.did("the agent is killed")
 		_, agents := r.Hosts()
 		for _, pid := range agents {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				r.T.Fatal(err)
-			}
+			must.Do(r.T, syscall.Kill(pid, syscall.SIGKILL))
 		}
 	default:
 		r.did("Neovim is killed")

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -73,17 +75,13 @@ func TestAnotherProgramBetweenTwoTurns(t *testing.T) {
 		p.ReadFile(path, nil)
 		p.EndTurn(turn)
 		s.Sync()
-		if err := os.WriteFile(path, []byte("1\n2\nmine\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("1\n2\nmine\n"), 0o644))
 		s.AwaitBuffer(buf, "1\n2\nmine")
 		turn = s.Prompt(p, "write it")
 		p.WriteFile(path, "one\n2\n")
 		p.EndTurn(turn)
 		s.Sync()
-		if got := s.ReadOrNone(path); got != "one\n2\nmine\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), "one\n2\nmine\n", "the disk has %q")
 		s.OK(`require('acp').reject()`)
 		s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\n2\nmine\n" })
 		s.AwaitBuffer(buf, "1\n2\nmine")
@@ -97,9 +95,7 @@ func TestRemovedRightBeforeTheNextTurn(t *testing.T) {
 		turn := s.Prompt(p, "take it away")
 		s.Lua(nil, `require('acp').prompt('and go on')`)
 		p.ToolCall("rm", "execute", nil)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
 		p.Finish("rm", nil)
 		p.Stop(turn, "end_turn")
 		turn, _ = p.Prompted()
@@ -122,18 +118,14 @@ func TestUnsavedTextOfAFileMadeBinary(t *testing.T) {
 		turn := s.Prompt(p, "make it binary")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., -1, -1, true, { 'mine too' })`, buf)
 		p.ToolCall("rm", "execute", nil)
-		if err := os.WriteFile(path, []byte("\x00\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("\x00\n"), 0o644))
 		p.Finish("rm", nil)
 		p.EndTurn(turn)
 		s.Sync()
 		s.OK(`require('acp').reject()`)
 		s.Await("the refusal", func() bool { return s.ReadOrNone(path) != "\x00\n" })
 		s.AwaitBuffer(buf, "mine\n1\n2\nmine too")
-		if got := s.ReadOrNone(path); got != "1\n2\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), "1\n2\n", "the disk has %q")
 	})
 }
 
@@ -147,9 +139,7 @@ func TestWrittenRightAfterItWasEmptied(t *testing.T) {
 				s.Command("edit " + path)
 				s.AwaitLua(`vim.bo[...].autoread == false`, s.LuaInt(`vim.api.nvim_get_current_buf()`))
 				turn := s.Prompt(p, "empty it")
-				if err := os.WriteFile(path, nil, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, nil, 0o644))
 				p.WriteFile(path, content)
 				p.EndTurn(turn)
 				s.Sync()
@@ -196,9 +186,7 @@ func TestAcceptedRightBeforeTheHostDied(t *testing.T) {
 		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
 		path := s.WriteFile("a", "1\n2\n3\n")
 		s.Prompt(p, "write it")
-		if err := os.WriteFile(path, []byte("1\n2\n3\npast\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("1\n2\n3\npast\n"), 0o644))
 		id := p.Store(path, "one\n2\n3\npast\n")
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")
@@ -261,9 +249,7 @@ func TestMovedAwayRightBeforeTheHostDied(t *testing.T) {
 		p.WriteFile(path, "1\nagent\n2\n3\n")
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 3, 4, true, { 'mine' })`, buf)
 		p.ToolCall("mv", "execute", nil)
-		if err := os.Rename(path, path+".moved"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(path, path+".moved"))
 		p.Finish("mv", nil)
 		s.Sync()
 		s.KillHost()
@@ -303,9 +289,7 @@ func TestAcceptedBesideUnsavedTextThatIsGivenUp(t *testing.T) {
 		s.Sync()
 		s.OK(`require('acp').reject({})`)
 		s.Sync()
-		if got := s.ReadOrNone(path); got != "1\n2\n3\nagent\n" {
-			t.Errorf("the disk has %q", got)
-		}
+		check.Equal(t, s.ReadOrNone(path), "1\n2\n3\nagent\n", "the disk has %q")
 		s.AwaitBuffer(buf, "1\n2\n3\nagent")
 	})
 }

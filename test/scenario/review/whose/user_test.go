@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func (r *whoseRound) userMoves() {
@@ -238,9 +240,7 @@ func (r *whoseRound) userRenames(name string) {
 		r.all(name, func(u *userFile) { u.removed(either) })
 	} else if r.IntN(2) == 0 {
 		r.did("  and removes the old one")
-		if err := os.Remove(r.path(name)); err != nil {
-			r.T.Fatal(err)
-		}
+		must.Do(r.T, os.Remove(r.path(name)))
 		is := absent
 		if r.inTurn {
 			is = either // that was not Neovim
@@ -360,9 +360,7 @@ func (r *whoseRound) userWorksElsewhere() {
 			})
 		}
 	}
-	if err := os.WriteFile(r.path(name), f.encode(text), 0o644); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, os.WriteFile(r.path(name), f.encode(text), 0o644))
 	r.all(name, func(u *userFile) {
 		u.editedOutside(lines, text, unsaved)
 		u.formed = u.formed && len(lines) > 0 // else the program did not know the form

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -315,9 +316,7 @@ func less(text, other []string) []string {
 
 func (r *whoseRound) begin() {
 	r.T.Helper()
-	if err := os.Mkdir(r.path(""), 0o755); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, os.Mkdir(r.path(""), 0o755))
 	for i := range 1 + r.IntN(1+min(2, *whoseMost/3)) {
 		name := fmt.Sprintf("f%d.txt", i)
 		lines := r.linesOf("f", []int{0, 1, 4, 8, 30}[r.IntN(5)])
@@ -346,12 +345,8 @@ func (r *whoseRound) begin() {
 			u.mode = 0
 		}
 		r.newFile(name, u)
-		if err := os.WriteFile(r.path(name), f.encode(lines), mode); err != nil {
-			r.T.Fatal(err)
-		}
-		if err := os.Chmod(r.path(name), mode); err != nil {
-			r.T.Fatal(err)
-		}
+		must.Do(r.T, os.WriteFile(r.path(name), f.encode(lines), mode))
+		must.Do(r.T, os.Chmod(r.path(name), mode))
 		r.did("%s %o %+v: %v", name, mode, f, lines)
 		if r.IntN(3) > 0 {
 			r.did("  is open")
@@ -711,8 +706,6 @@ func (r *whoseRound) clear() {
 		r.userCloses(name)
 	}
 	r.OK(`require('acp').keep({})`)
-	if err := os.RemoveAll(filepath.Join(r.Dir, r.dir)); err != nil {
-		r.T.Fatal(err)
-	}
+	must.Do(r.T, os.RemoveAll(filepath.Join(r.Dir, r.dir)))
 	r.Sync()
 }
