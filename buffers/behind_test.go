@@ -33,6 +33,22 @@ func (w *watching) onlyChange(what string) buffers.Written {
 	return told[0]
 }
 
+// The agent knows what another program has written before the buffer has it: the buffer gets it all the same.
+func TestWhatTheAgentKnowsBeforeTheBuffer(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		for name, knows := range map[string]func(path string){
+			"read.txt":  func(path string) { n.read(path); n.keys("Omine<Esc>") },
+			"asked.txt": func(path string) { n.files.Asked(path); n.keys("Omine<Esc>") },
+		} {
+			path := n.edit(name, "one\ntwo\nthree\n")
+			w := n.follow()
+			n.put(name, "one\ntwo\n3\n")
+			knows(path)
+			w.awaitText("mine\none\ntwo\n3")
+		}
+	})
+}
+
 // TestWritesFollowTheDiskFirst has the disk changed by another program right before somebody else changes the
 // file: whether the watch has seen that or not, it is told before.
 func TestWritesFollowTheDiskFirst(t *testing.T) {

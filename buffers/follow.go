@@ -437,7 +437,7 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 	had, synced := f.synced.get(path)
 	given, seen := f.seen.get(path)
 	base := had.text
-	if seen && !own && (!synced || tells(given.text, base, theirs)) {
+	if seen && !own && (!synced || !given.disk && tells(given.text, base, theirs)) {
 		base = given.text
 	}
 	if own && had.text == "" {

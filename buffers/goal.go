@@ -123,5 +123,5 @@ func (f *Files) Asked(path string) {
 	if ok && was.written.Exists {
 		since = was.written
 	}
-	f.seen.put(path, known{text: was.text, since: &since, asked: true})
+	f.seen.put(path, known{text: was.text, since: &since, asked: true, disk: true})
 }

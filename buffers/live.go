@@ -198,7 +198,7 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	}
 	part := cutLines(text, first, last)
 	if len(part) == len(text) && !r.peek {
-		f.seen.put(path, known{text: text, since: &l.Written})
+		f.seen.put(path, known{text: text, since: &l.Written, disk: true})
 	}
 	if r.Whole != nil {
 		r.Whole(text)

@@ -38,6 +38,7 @@ type known struct {
 	since *stamp
 	asked bool // since is when the agent asked to write: it knew nothing newer
 	lacks bool // the disk has more of the user's, which the agent was not given
+	disk  bool // it is what the disk had, perhaps before a buffer had it
 	// given is the text with what the agent was given that is not saved, where it has changed the disk past its client
 	// since: it may have known that or not.
 	given string
