@@ -41,8 +41,8 @@ type View struct {
 	Pieces []rpc.DiffPiece
 }
 
-// Of is a change in the form that is wanted, if it has that: "inline", or "rows": the whole texts side by side, as
-// "changes" has them; "" is any.
+// Of is a change in the form that is wanted, if it has that: "inline"; "rows": the whole texts side by side, as "changes"
+// has them; "whole", also where there is nothing to see but a text to edit; "" is any.
 func Of(f diff.File, wanted string) View {
 	changes := diff.Runs(f.Hunks)
 	oldLines, newLines := diff.TextLines(f.Old), diff.TextLines(f.New)
@@ -55,7 +55,7 @@ func Of(f diff.File, wanted string) View {
 	}
 	v.Hunks = places(f, changes)
 	switch {
-	case len(changes) == 0 && f.Note != "" && f.Old == f.New:
+	case len(changes) == 0 && f.Note != "" && f.Old == f.New && (wanted != "whole" || f.Old == ""):
 		v.Form = "sentence"
 		v.Pieces = []rpc.DiffPiece{{New: []string{sentence(f.Note)}}}
 	case wanted == "inline" && f.Located && f.Operation != session.OperationAdd:

@@ -549,7 +549,7 @@ type (
 		Permission int    `msgpack:"permission"`
 		Row        *int   `msgpack:"row"`
 		File       int    `msgpack:"file"` // from 1
-		Form       string `msgpack:"form"` // "inline", "rows" or ""
+		Form       string `msgpack:"form"` // "inline", "rows", "whole" or ""
 		Anew       bool   `msgpack:"anew"` // the files are looked at again
 	}
 	Diff struct {

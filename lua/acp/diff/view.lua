@@ -326,9 +326,9 @@ local function edit()
   local diff = shown
   if not diff or not place or place.editing then
     return
-  elseif diff.form == 'inline' or diff.rows then
+  elseif diff.form ~= 'whole' and not diff.edit then
     local args = again(diff, diff.at)
-    args.form, args.edit = nil, true
+    args.form, args.edit = 'whole', true
     return M.open(args, true)
   end
   local args = { session = diff.session, permission = diff.permission, on = true }
@@ -342,11 +342,17 @@ local function edit()
   host.request('edit_pending', args, function(answer)
     if not answer then
       return cannot()
-    elseif shown == diff and place then
-      local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines
-      place:edit(diff, answer.lines, mine or nil)
-      unwritten = not mine and unwritten or nil
     end
+    local now = shown -- perhaps a later look at the change
+    if not now or now.permission ~= diff.permission or now.form ~= 'whole' then
+      args.on = false
+      host.notify('edit_pending', args)
+      return cannot()
+    end
+    drop() -- a look that is under way would take the place of the text
+    local mine = unwritten and unwritten.about.permission == diff.permission and unwritten.lines
+    place:edit(now, answer.lines, mine or nil)
+    unwritten = not mine and unwritten or nil
   end)
 end
 
@@ -550,6 +556,7 @@ function M.give_back(about, lines)
     and api.nvim_get_mode().mode == 'n'
   then
     local args = { session = about.session, permission = about.permission, edit = true }
+    args.form = 'whole'
     M.open(args, true, keep_unwritten)
   else
     keep_unwritten()
@@ -732,10 +739,10 @@ function M.keys(diff)
     for i = 0, 1 do
       keys[#keys - i].modes = { 'n', 'x' }
     end
-    local r = state.permission(diff.permission)
-    if r and r.since then
-      add('review_edit', 'edit', edit)
-    end
+  end
+  local asks = state.permission(diff.permission)
+  if asks and asks.since then
+    add('review_edit', 'edit', edit)
   end
   if hunks > 0 or #diff.files > 1 then
     add_jump('review_next', nil, function(count, done)

@@ -255,3 +255,57 @@ func TestAnEditedTextWhoseTurnEnds(t *testing.T) {
 		})
 	}
 }
+
+// gE is pressed while a later look at the change is on its way: that is the one which is edited.
+func TestAnEditedTextThatChangesMeanwhile(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path, _, text, p := beginBefore(s, "split")
+		s.Prompt(p, "change it")
+		id := lookAtWrite(s, p, path, text, "four")
+		s.Lua(nil, `
+			local host = require('acp.rpc.host')
+			local request = host.request
+			host.request = function(method, ...)
+				local args = { ... }
+				if method ~= 'edit_pending' then return request(method, ...) end
+				host.request = request
+				_G.go_on = function() request(method, unpack(args)) end
+			end`)
+		s.Keys("gE")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 0, 0, false, { 'typed' })`)
+		s.AwaitLua(`vim.fn.getline(1) == 'typed'`)
+		s.Lua(nil, `_G.go_on()`)
+		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.getline(1) == 'typed'`)
+		s.Keys("Gomine<Esc>:w<CR>")
+		p.AnswersError(id, -32603, "(mine)")
+		if got := s.ReadFile(path); got != text+"mine\n" {
+			t.Errorf("the file has\n%s", got)
+		}
+		s.AwaitNoDiff()
+	}, scene.Wide)
+}
+
+// Where all of the agent's text conflicts with unsaved text there is nothing to see, but a text to edit.
+func TestATextToEditWhereAllConflicts(t *testing.T) {
+	for _, diff := range []string{"split", "inline"} {
+		t.Run(diff, func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				path, old, _, p := beginBefore(s, diff)
+				s.Prompt(p, "change it")
+				s.Lua(nil, `vim.api.nvim_buf_set_lines(vim.fn.bufnr('a.lua'), 3, 4, false, { 'typed' })`)
+				id := p.Store(path, strings.Replace(old, "line4 = 4", "line4 = 'four'", 1))
+				s.AwaitScreen("Nothing changes.")
+				s.Command("Acp diff")
+				s.AwaitLua(`vim.b.acp_diff`)
+				s.Keys("gE")
+				s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.getline(4) == 'typed'`)
+				s.Keys("Gomine<Esc>:w<CR>")
+				p.AnswersError(id, -32603, "(mine)")
+				if got := s.ReadFile(path); got != old+"mine\n" {
+					t.Errorf("the file has\n%s", got)
+				}
+				s.AwaitNoDiff()
+			}, scene.Wide)
+		})
+	}
+}
