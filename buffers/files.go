@@ -15,6 +15,7 @@ package buffers
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,13 +104,14 @@ type Written struct {
 	// FormBefore and FormAfter are how the disk has them, see [Form]; "" is no file. A change may be one of
 	// these alone.
 	FormBefore, FormAfter string
-	Disk                  *string   // what the disk has now of what a buffer shows; nil where it is not known
-	At                    time.Time // since when the disk has what a buffer has followed; zero where it has not
-	ReadAt                time.Time // when the disk was read, which had that already; zero where a buffer has not followed
-	Behind                *string   // what it had before, where others have written it under unsaved text
-	Unsaved               bool      // the buffer had unsaved text before
-	Had                   *string   // what a buffer had of a file that was not there, and was made anew under it
-	Since                 time.Time // so long a file that no buffer shows had been as it was before
+	Disk                  *string     // what the disk has now of what a buffer shows; nil where it is not known
+	At                    time.Time   // since when the disk has what a buffer has followed; zero where it has not
+	ReadAt                time.Time   // when the disk was read, which had that already; zero where a buffer has not followed
+	Behind                *string     // what it had before, where others have written it under unsaved text
+	Unsaved               bool        // the buffer had unsaved text before
+	Had                   *string     // what a buffer had of a file that was not there, and was made anew under it
+	Since                 time.Time   // so long a file that no buffer shows had been as it was before
+	Was                   fs.FileInfo // that file before
 }
 
 // Read gives the text of r.Path, unsaved text included, to done, which is called exactly once, from

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -29,6 +30,8 @@ type Snapshot struct {
 	linked    []string // files that have several names
 	unsettled []string // files that may have changed since they were read
 	largest   []string // of those without their contents, see Without
+
+	byInode map[inode]*file // nil before Of; of the goroutine that calls that
 }
 
 // repository is a folder whose files were listed by themselves.
@@ -134,6 +137,25 @@ func (s *Snapshot) State(path string) State {
 		return s.files[at].State
 	}
 	return State{}
+}
+
+// Of returns the path at which a file was, whatever its contents were; "" where that is not known, as it was not there or
+// has several names. One goroutine calls it.
+func (s *Snapshot) Of(info fs.FileInfo) string {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Nlink > 1 {
+		return ""
+	}
+	if s.byInode == nil {
+		s.byInode = make(map[inode]*file, len(s.files))
+		for _, f := range s.files {
+			s.byInode[f.inode()] = f
+		}
+	}
+	if f := s.byInode[inode{uint64(st.Dev), st.Ino}]; f != nil && f.Kind == File && !f.linked {
+		return f.path
+	}
+	return ""
 }
 
 // Whole reports whether a snapshot lists all files that belong to the project near a path.

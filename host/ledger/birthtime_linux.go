@@ -12,5 +12,5 @@ func createdSince(path string, t time.Time) bool {
 	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st) != nil || st.Mask&unix.STATX_BTIME == 0 {
 		return false
 	}
-	return !time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)).Before(t.Add(-coarse))
+	return !time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)).Before(t)
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -118,10 +119,12 @@ func (l *Ledger) accountAll(t *turn, now []sight) {
 			events = append(events, Event{m.to.path, "disk"})
 		}
 	}
-	for _, seen := range now {
-		if (!moved[seen.path] || seen.loaded) && l.account(t, seen) {
-			l.named.Store(seen.path, true)
-			events = append(events, Event{seen.path, "disk"})
+	for _, there := range []bool{true, false} { // where a file is now tells that it was moved from where it is not
+		for _, seen := range now {
+			if seen.Exists == there && (!moved[seen.path] || seen.loaded) && l.account(t, seen) {
+				l.named.Store(seen.path, true)
+				events = append(events, Event{seen.path, "disk"})
+			}
 		}
 	}
 	l.tell(events)
@@ -142,6 +145,41 @@ func (l *Ledger) accountMove(t *turn, m move) bool {
 	l.named.Store(m.to.path, true)
 	l.agentMoved(t, m.from, m.to.path, m.was, m.to.Content)
 	return true
+}
+
+// wasMoved brings a file that is new at a path into the books where it is one that was at another path when the turn began,
+// and is no more: so what happens to it from now on is told apart, whatever it has. Where a buffer shows the other path the
+// watch tells first that it is gone.
+func (l *Ledger) wasMoved(t *turn, now sight) bool {
+	from := t.origin(now)
+	if from == "" || l.loaded[from] && !l.isGone(from) {
+		return false
+	}
+	was, known := l.lastAt(t, sight{path: from})
+	return known && was.Exists && l.accountMove(t, move{from, was, now})
+}
+
+// origin is where a file was that is new at a path, by what the folders had when the turn began; "" where it was nowhere.
+func (t *turn) origin(now sight) string {
+	file, old := now.file, false // a new file may have the inode of one that is gone
+	if file == nil {
+		file, _ = os.Lstat(now.path)
+		old = !createdSince(now.path, t.At)
+	} else {
+		old = file.ModTime().Before(t.At)
+	}
+	if t.first == nil || file == nil || !old {
+		return ""
+	}
+	from := t.first.Of(file)
+	if from == now.path && t.late && t.before != nil {
+		from = t.before.Of(file) // the look came after the move
+	}
+	from = t.MovedTo(from)
+	if _, err := os.Lstat(from); from == "" || err == nil {
+		return ""
+	}
+	return from
 }
 
 // moves finds files that are gone and new ones that have what they had, and are the same file, or each the only one

@@ -128,15 +128,22 @@ func TestMovesThatTheFoldersTell(t *testing.T) {
 		"one":                        {func(w *world) { w.move("f", "g") }, "moved g from f\n"},
 		"over what it has just made": {func(w *world) { w.clientWrites("g", "", "a1\n"); w.move("f", "g") }, "moved g from f\n"},
 		"with what it has written":   {func(w *world) { w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n"); w.move("f", "g") }, "moved g from f -1,0+2,1\n"},
-		"and written":                {func(w *world) { w.move("f", "g"); w.clientWrites("g", "f1\nf2\n", "f1\na1\nf2\n") }, "added g -0,0+1,3\ndeleted f -1,2+0,0\n"},
+		"and written":                {func(w *world) { w.move("f", "g"); w.clientWrites("g", "f1\nf2\n", "f1\na1\nf2\n") }, "moved g from f -1,0+2,1\n"},
 		"and opened by the user": {func(w *world) {
 			w.move("f", "g")
 			w.edit("g")
 			w.types("g", func(now string) string { return now + "u1\n" })
 		}, "moved g from f\n"},
+		"and opened by the user, saved and written": {func(w *world) {
+			w.move("f", "g")
+			w.edit("g")
+			w.types("g", func(now string) string { return "u1\n" + now })
+			w.saves("g")
+			w.clientWrites("g", "u1\nf1\nf2\n", "u1\nf1\na1\n")
+		}, "moved g from f -3,1+3,1\n"},
 		"two of the same":             {func(w *world) { w.move("f", "g"); w.move("same", "h") }, "moved g from f\nmoved h from same\n"},
 		"by a copy":                   {func(w *world) { w.sh("cp f g; rm f same") }, ""},
-		"an empty one":                {func(w *world) { w.move("empty", "g") }, "deleted empty\nadded g\n"},
+		"an empty one":                {func(w *world) { w.move("empty", "g") }, "moved g from empty\n"},
 		"with other permissions":      {func(w *world) { w.move("f", "g"); w.chmod("g", 0o755) }, "moved g from f\n"},
 		"of a file that a buffer has": {func(w *world) { w.edit("f"); w.move("f", "g") }, "moved g from f\n"},
 	} {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -19,11 +20,12 @@ var errNoWatch = errors.New("files are not watched")
 type sight struct {
 	path     string // the real one; "" where it could not be looked at
 	loaded   bool
-	unsaved  bool      // its buffer has what the disk has not
-	saved    bool      // by the user, from a buffer that shows it, as it is
-	size     int64     // on the disk, in bytes
-	modified int64     // in nanoseconds since 1970
-	since    time.Time // the disk has it so
+	unsaved  bool        // its buffer has what the disk has not
+	saved    bool        // by the user, from a buffer that shows it, as it is
+	size     int64       // on the disk, in bytes
+	modified int64       // in nanoseconds since 1970
+	since    time.Time   // the disk has it so
+	file     os.FileInfo // of before a write; nil where it is what is at the path
 	review.Content
 }
 

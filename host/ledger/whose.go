@@ -111,6 +111,9 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	}
 	_, seen := t.seen[now.path]
 	was, known := l.known(t, now)
+	if known && !was.Exists && now.Exists && l.wasMoved(t, now) {
+		return true
+	}
 	if known && !was.Exists && !seen && !now.loaded {
 		l.record.Removed(now.path) // by the user, before the turn
 	}
@@ -322,6 +325,9 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 		there.Content = c.before
 	}
 	was, known := l.known(t, there)
+	if there.Mode, there.file = c.now.Mode, c.Was; known && !was.Exists && there.Exists && l.wasMoved(t, there) {
+		was, known = l.known(t, there)
+	}
 	if c.Deleted && (known && !was.Exists || l.isGone(c.Path)) {
 		return was, false
 	}

@@ -276,6 +276,7 @@ func (w *world) clientWrites(name, given, text string) {
 		was := buffers.Decoded(data)
 		done.Before, done.FormBefore = &was, buffers.Form(data)
 		done.Since = changedAt(path)
+		done.Was, _ = os.Lstat(path)
 	}
 	w.disk.Lock()
 	if b := w.bufs[path]; b != nil {

@@ -170,6 +170,16 @@ func (t *Turn) Paths() []string { return t.record.Paths() }
 // Present returns what the agent has left at a path of those.
 func (t *Turn) Present(path string) (review.Content, bool) { return t.record.Present(path) }
 
+// MovedTo returns to which path the agent has moved the file that was at one, as far as it has: the same where it has not.
+func (t *Turn) MovedTo(path string) string {
+	for _, f := range t.record.Files() {
+		if f.OldPath == path && path != "" {
+			return f.Path
+		}
+	}
+	return path
+}
+
 // MovedAway returns the paths from which the agent has moved files away, as far as it has.
 func (t *Turn) MovedAway() map[string]bool {
 	paths := map[string]bool{}

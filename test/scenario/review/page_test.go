@@ -371,7 +371,7 @@ func TestReviewOfFilesWithoutHunks(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "change")
 		p.ToolCall("command", "execute", nil)
-		s.Shell("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/* e; echo more >>e/g; rm x; mkdir x; echo other >x/y")
+		s.Shell("printf 'a\\0c' >image; rm gone; printf '\\0new' >made; mv old new; mkdir e; mv d/f e; rm d/g; echo 2 >e/g; echo more >>e/g; rm x; mkdir x; echo other >x/y")
 		p.Finish("command", nil)
 		p.EndTurn(turn)
 		after := tree(s)
