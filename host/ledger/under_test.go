@@ -247,3 +247,23 @@ func TestWhatIsNoTextComesBackUnderUnsavedText(t *testing.T) {
 		}
 	}
 }
+
+// A file that the agent has moved away, and makes anew under unsaved text, has the user's lines and those that it had.
+func TestMadeAnewWhereItWasMovedAwayUnderUnsavedText(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\nf3\n", "f1\na1\nf3\n")
+	w.move("f", "g")
+	w.end()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.begin()
+	w.clientWrites("f", "f1\na1\nf3\n", "a2\nf1\na1\nf3\n")
+	w.saves("f")
+	w.end()
+	w.decide(review.Reject, "")
+	if got := w.tree(); got != `f 644 "f1\nf2\nf3\nu1\n"` {
+		t.Errorf("there is\n%s\nthe record has\n%s", got, w.changes())
+	}
+}

@@ -286,7 +286,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 }
 
 // agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
-// removed it, or it knew what the buffer has, what that has beside the agent's changes is the user's, and stands where
+// removed it, or moved it away, or it knew what the buffer has, what that has beside the agent's changes is the user's, and stands where
 // they have put it.
 func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	disk, had := c.disk, c.before
@@ -295,7 +295,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	}
 	had.Mode = c.now.Mode
 	f, recorded := l.record.File(c.Path)
-	if had.Exists && (c.before.Exists || recorded && !f.Present.Exists) {
+	if had.Exists && (l.record.Remade(c.Path, had) || c.before.Exists || recorded && !f.Present.Exists) {
 		l.record.Changed(c.Path, had, c.now)
 	} else {
 		l.record.Changed(c.Path, was, disk)
@@ -304,7 +304,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	switch {
 	case t == nil:
 		return
-	case had.Exists && (c.before.Exists || t.Gone(c.Path)):
+	case had.Exists && (t.Remade(c.Path, had) || c.before.Exists || t.Gone(c.Path)):
 		t.Changed(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)

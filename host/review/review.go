@@ -273,12 +273,12 @@ func (r *Record) Renamed(from, to string) {
 	r.settle(f)
 }
 
-// Remade tells that the user has written a file anew where it was before the agent moved it: what there is to decide
-// about its text is there again, and the agent has added another file.
-func (r *Record) Remade(path string, now Content) {
+// Remade tells that a file is there again where it was before the agent moved it, as the user has it: what there is to
+// decide about its text is there again, and the agent has added another file. It reports whether a file was moved so.
+func (r *Record) Remade(path string, now Content) bool {
 	at := r.files[path]
 	if at != nil && !at.Baseline.Exists {
-		return // it is one that the agent has made there
+		return false // it is one that the agent has made there
 	}
 	there := at != nil // the agent had removed another one there
 	for _, f := range r.files {
@@ -296,8 +296,9 @@ func (r *Record) Remade(path string, now Content) {
 			r.set(f, now, false)
 			r.settle(f)
 		}
-		return
+		return true
 	}
+	return false
 }
 
 // Now brings a file in step with what the user sees.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -108,8 +109,8 @@ func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(f
 // Renamed tells that the user has given a file another name.
 func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
 
-// Remade tells that the user has written a file anew where it was before the agent moved it.
-func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, now) }
+// Remade is that of the turn's record.
+func (t *Turn) Remade(path string, now review.Content) bool { return t.record.Remade(path, now) }
 
 // Decided tells that a file has become another by the user's decision about the agent's changes. What was
 // refused may come back by it.
@@ -120,11 +121,44 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 		t.record.Changed(path, all.Before, change(all.Before, was, is))
 		return
 	}
-	t.record.Now(path, change(f.Present, was, is))
+	was = t.refused(path, was, is)
+	now, _ := t.record.Present(path)
+	t.record.Now(path, change(now, was, is))
 	if _, still := t.record.File(path); known && !still {
 		t.shed[path] = File{Path: path, Before: f.Baseline, After: f.Present}
 	}
 }
+
+// refused takes out of the turn what a decision has taken out of a file from was to is, where the user has changed lines
+// beside that since, and it can be told by its lines. It returns was without it.
+func (t *Turn) refused(path string, was, is review.Content) review.Content {
+	f, known := t.record.File(path)
+	if !known || f.Status != review.Modified || was.SameText(f.Present) || !isText(was) || !isText(is) {
+		return was
+	}
+	var which review.Selection
+	old, now, left, at := linediff.Lines(was.Text), linediff.Lines(is.Text), "", 0
+	for _, e := range linediff.Compare(old, now) {
+		left += strings.Join(old[at:e.A0], "")
+		at = e.A0
+		var parts []linediff.Edit
+		for _, c := range f.Changes() {
+			if c.State == review.Pending && slices.Equal(c.Old, now[e.B0:e.B1]) && slices.Equal(c.New, old[e.A0:e.A1]) {
+				parts = append(parts, c.Part)
+			}
+		}
+		if len(parts) == 1 {
+			which.Parts = append(which.Parts, parts[0])
+			left, at = left+strings.Join(now[e.B0:e.B1], ""), e.A1
+		}
+	}
+	if plan, err := t.record.Plan(path, review.Reject, which); len(which.Parts) > 0 && err == nil && t.record.Commit(plan) {
+		was.Text = left + strings.Join(old[at:], "")
+	}
+	return was
+}
+
+func isText(c review.Content) bool { return c.Exists && !c.Opaque }
 
 // Seen tells what the user sees at a path: what they have refused, and an undo in the buffer has brought back, is the
 // turn's again. What they have typed is not.

@@ -181,6 +181,18 @@ func TestARefusedMoveIsTakenBack(t *testing.T) {
 	}
 }
 
+// What is refused where the user has changed the lines on both of its sides comes back once.
+func TestWhatIsRefusedBetweenTypedLinesComesBackOnce(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	turn.Changed("/f", review.Text("1\n2\n3\n4\n5\n"), review.Text("1\n2\n4\n5\na\n"))
+	typed, refused := review.Text("1\nmine\n5\na\n"), review.Text("1\nmine\n3\n5\na\n")
+	turn.Decided("/f", typed, refused)
+	h.Take(turn)
+	if step := StepOf(turn.Files[0], refused, true); step.Want != review.Text("1\nmine\n3\n5\n") {
+		t.Errorf("an undo makes %+v", step)
+	}
+}
+
 // What the user types after the agent is no part of the turn, also in the agent's lines, and whatever is decided.
 func TestWhatIsTypedSinceIsNotTheTurns(t *testing.T) {
 	turn, h := Begin("", time.Time{}), History{}
