@@ -4,6 +4,7 @@
 //	acp-nvim demo-agent  a scripted agent: no model, no network
 //	acp-nvim mcp         the editor's tools on stdio, for agents to start
 //	acp-nvim replay      plays a recorded traffic file as an agent
+//	acp-nvim sweep PID   ends what the commands of a host that was killed have started
 //	acp-nvim version     says the version and the revision of the plugin's interface
 package main
 
@@ -17,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/acp-nvim/acp-nvim/acp/demo"
@@ -24,12 +26,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host"
 	"github.com/acp-nvim/acp-nvim/host/editortools"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/terminal"
 )
 
 // version is set by the build.
 var version = "dev"
 
-const usage = `usage: acp-nvim host | demo-agent [--protocol 1|2] | mcp | replay FILE | version
+const usage = `usage: acp-nvim host | demo-agent [--protocol 1|2] | mcp | replay FILE | sweep PID | version
 The plugin starts the host by itself; see :help acp.
 `
 
@@ -64,6 +67,8 @@ func run(ctx context.Context, command string, args []string, stdout *os.File) er
 		return editortools.Relay(ctx, os.Stdin, stdout)
 	case "replay":
 		return runReplay(ctx, args, stdout)
+	case "sweep":
+		return sweep(args)
 	case "version":
 		fmt.Fprintf(stdout, "acp-nvim %s, api %s\n", version, rpc.Revision)
 		return nil
@@ -98,6 +103,18 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	}
 	options.Log = slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: level}))
 	return host.Serve(ctx, os.Stdin, stdout, options)
+}
+
+func sweep(args []string) error {
+	if len(args) != 1 {
+		return errors.New("sweep takes the process number of a host")
+	}
+	host, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	terminal.EndOrphans(host)
+	return nil
 }
 
 func openLog(path string) (*os.File, error) {

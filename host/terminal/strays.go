@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +15,14 @@ import (
 // process group and a session can be left, and the parent of an orphan is another.
 const markName = "ACP_NVIM_COMMAND"
 
-// newMark returns what is in the variable's value for the processes of one command.
-func newMark() string { return rand.Text() }
+// newMark returns what is in the variable's value for the processes of one command of this host's.
+func newMark() string { return markOf(os.Getpid()) + rand.Text() }
+
+// markOf is what the marks of a host's commands begin with.
+func markOf(host int) string { return strconv.Itoa(host) + "." }
+
+// EndOrphans kills what the commands of a host that was killed have started.
+func EndOrphans(host int) { endStrays(markOf(host), 0) }
 
 // marked returns the environment with the mark. A host that runs in a command of another host's keeps the
 // mark of that one.
@@ -32,19 +39,22 @@ type stray struct {
 	mark       string // the variable's value
 }
 
+// has reports whether a process has a mark, or one that begins so.
+func (s stray) has(mark string) bool { return strings.Contains(" "+s.mark, " "+mark) }
+
 // signalStrays sends sig to the processes with the mark that are not in the group, and reports whether
 // there are any. Each is looked at once more when its number can be no other's.
 func signalStrays(mark string, group int, sig unix.Signal) bool {
 	found := false
 	for _, s := range strays.all() {
-		if s.group == group || !strings.Contains(s.mark, mark) {
+		if s.group == group || !s.has(mark) {
 			continue
 		}
 		process, err := os.FindProcess(s.pid)
 		if err != nil {
 			continue
 		}
-		if now, ok := strayOf(s.pid); ok && strings.Contains(now.mark, mark) && process.Signal(sig) == nil {
+		if now, ok := strayOf(s.pid); ok && now.has(mark) && process.Signal(sig) == nil {
 			found = true
 		}
 		_ = process.Release()

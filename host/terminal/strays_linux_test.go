@@ -89,6 +89,11 @@ func TestAStrayBetweenTwoPrograms(t *testing.T) {
 func TestMarksWithinMarks(t *testing.T) {
 	env := marked([]string{"A=b", markName + "=outer"}, "inner")
 	check.Equal(t, lookup(env, markName), "outer inner", "the mark is %q")
+	for mark, want := range map[string]bool{"12.": true, "12.A": true, "345.B": true, "2.": false, "45.": false, "B": false} {
+		if (stray{mark: "12.A 345.B"}).has(mark) != want {
+			t.Errorf("it has %s: %v", mark, !want)
+		}
+	}
 	if got := marked(slices.Clone([]string{"A=b"}), "one"); !slices.Equal(got, []string{"A=b", markName + "=one"}) {
 		t.Errorf("the environment is %q", got)
 	}

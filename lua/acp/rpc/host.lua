@@ -25,6 +25,8 @@ M.binary = vim.fs.joinpath(root, 'bin', 'acp-nvim')
 
 ---@type integer? the job and RPC channel
 local channel
+---@type integer? the number of its process
+local host_pid
 ---@type boolean whether the host has said hello
 local ready = false
 ---@type boolean whether it was told to end
@@ -86,7 +88,7 @@ function M.running()
   return channel ~= nil
 end
 
----Kills what a host that died has left behind.
+---Kills the process groups that are left of a host.
 local function kill_groups()
   for pgid in pairs(groups) do
     pcall(vim.uv.kill, -pgid, 'sigkill')
@@ -94,11 +96,23 @@ local function kill_groups()
   groups = {}
 end
 
+---Kills what a host that could not do so has left behind, wherever it went. Neovim does not wait.
+local function sweep()
+  local argv = vim.deepcopy((M.find()))
+  if argv and host_pid then
+    vim.list_extend(argv, { 'sweep', tostring(host_pid) })
+    pcall(vim.fn.jobstart, argv, { detach = true })
+  end
+end
+
 ---@param code integer
 local function on_exit(code)
   local was_ready = ready
   channel, ready, M.info = nil, false, nil
   kill_groups()
+  if was_ready and code ~= 0 then
+    sweep()
+  end
   local waiting = callbacks
   callbacks = {}
   for _, callback in pairs(waiting) do
@@ -159,7 +173,7 @@ function M.ensure()
   if not ok or job <= 0 then
     return false, ('the host program %s could not be started. Run :Acp build'):format(argv[1])
   end
-  channel = job
+  channel, host_pid = job, vim.fn.jobpid(job)
   M.starts = M.starts + 1
   M.started:emit()
   vim.api.nvim_create_autocmd('VimLeavePre', {
@@ -178,9 +192,12 @@ function M.stop()
   end
   stopping = true
   pcall(vim.fn.chanclose, job)
-  vim.fn.jobwait({ job }, 500)
+  local late = vim.fn.jobwait({ job }, 500)[1] == -1
   pcall(vim.fn.jobstop, job)
   kill_groups()
+  if late then
+    sweep()
+  end
 end
 
 ---Sends a message to a running host.

@@ -153,6 +153,19 @@ func TestTerminalLeavesNothingBehind(t *testing.T) {
 	})
 }
 
+// A host that is killed cannot end what its commands have started: the plugin does.
+func TestKilledHostLeavesNothingBehind(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		s.Prompt(p, "run")
+		inCall(p, "c", p.Terminal(`trap '' HUP; setsid sleep 1000 & (setsid sh -c '(sleep 1000 &) &' &) ; echo up; sleep 1000`, nil))
+		s.AwaitChat("    up")
+		s.KillHost()
+		s.AwaitState("dead")
+		s.Await("all processes to end", func() bool { return len(s.Leftovers()) == 0 })
+	})
+}
+
 // The clipboard, titles and notifications are the user's.
 func TestTerminalReachesNothingOutside(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
