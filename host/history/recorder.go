@@ -14,8 +14,9 @@ import (
 const (
 	// delay is how long something may wait until it is written: a crash loses no more.
 	delay = 2 * time.Second
-	// waiting is how much may wait, in bytes.
+	// waiting is how long a message may become until it is written, in bytes, and pending how much else there may be.
 	waiting = 64 << 10
+	pending = 5000
 	// lineLimit is how long a line may be, in bytes: what is larger is left out.
 	lineLimit = 8 << 20
 )
@@ -45,7 +46,7 @@ type Recorder struct {
 	told   bool    // something of the conversation was written since the session was opened
 	turn   bool    // a turn is open
 	timer  *time.Timer
-	lines  []byte
+	said   []Said // what is complete; what is in it never changes
 
 	held  []Said // what is written before the first that tells something
 	chunk *chunk
@@ -99,12 +100,18 @@ func (r *Recorder) Begin(said []Said) {
 	if r.file == nil || len(said) == 0 {
 		return
 	}
-	about := r.about
 	r.told = true
+	r.keep(said)
+}
+
+// keep has what was said written, on another goroutine.
+func (r *Recorder) keep(said []Said) {
+	about := r.about
 	r.queue(r.file, func() error {
 		var lines []byte
 		for _, s := range said {
-			if next, err := appendLine(lines, s); err == nil { // what cannot be kept is left out
+			next, err := appendLine(lines, s)
+			if err == nil && len(next)-len(lines) <= lineLimit { // what cannot be kept is left out
 				lines = next
 			}
 		}
@@ -115,7 +122,7 @@ func (r *Recorder) Begin(said []Said) {
 // Drop forgets what is kept of the session, and all that follows.
 func (r *Recorder) Drop() {
 	if f := r.file; f != nil {
-		r.file, r.lines = nil, nil
+		r.file, r.said = nil, nil
 		r.forget()
 		r.queue(f, func() error { return r.config.Store.Remove(r.about.Agent, r.about.ID) })
 	}
@@ -278,7 +285,7 @@ func (t *action) news(u session.ToolCallPatch) session.ToolCallPatch {
 }
 
 func known[T any](field *acp.Opt[T], was acp.Opt[T]) {
-	if reflect.DeepEqual(*field, was) {
+	if !field.IsZero() && reflect.DeepEqual(*field, was) {
 		*field = acp.Opt[T]{}
 	}
 }
@@ -336,7 +343,7 @@ func (r *Recorder) settle() {
 		r.settleCall(id)
 	}
 	if r.usage != nil && r.told {
-		r.encode(*r.usage)
+		r.add(*r.usage)
 		r.usage = nil
 	}
 }
@@ -368,7 +375,7 @@ func (r *Recorder) write(u session.Update) {
 	case prompt, steered, session.Tells(u):
 		r.tell(said)
 	case r.told:
-		r.encode(said)
+		r.add(said)
 	default:
 		if _, titled := u.(session.InfoUpdate); titled {
 			r.held = append(r.held, said)
@@ -376,26 +383,21 @@ func (r *Recorder) write(u session.Update) {
 	}
 }
 
-// tell is encode for what tells something of the conversation. Nothing stands in a file before that.
+// tell is add for what tells something of the conversation. Nothing stands in a file before that.
 func (r *Recorder) tell(s Said) {
 	if !r.told {
 		r.told = true
 		for _, held := range r.held {
-			r.encode(held)
+			r.add(held)
 		}
 		r.held = nil
 	}
-	r.encode(s)
+	r.add(s)
 }
 
-func (r *Recorder) encode(s Said) {
-	before := len(r.lines)
-	lines, err := appendLine(r.lines, s)
-	if err != nil || len(lines)-before > lineLimit {
-		return // what cannot be kept is left out, and the rest goes on
-	}
-	r.lines = lines
-	if r.soon(); len(r.lines) > waiting {
+func (r *Recorder) add(s Said) {
+	r.said = append(r.said, s)
+	if r.soon(); len(r.said) >= pending {
 		r.hand()
 	}
 }
@@ -411,14 +413,13 @@ func (r *Recorder) soon() {
 	}
 }
 
-// hand gives the lines to who writes them.
+// hand gives what is complete to who writes it.
 func (r *Recorder) hand() {
-	if len(r.lines) == 0 || r.file == nil {
+	if len(r.said) == 0 || r.file == nil {
 		return
 	}
-	about, lines := r.about, r.config.Scrub(r.lines)
-	r.lines = nil
-	r.queue(r.file, func() error { return r.config.Store.add(about, lines) })
+	r.keep(r.said)
+	r.said = nil
 }
 
 func (r *Recorder) queue(to *writer, f func() error) {
