@@ -49,6 +49,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h.background(h.editor.Run)
+	h.background(func() { styled.Cells("…") }) // which makes a table that the first turn would wait for
 	h.background(func() {
 		if err := h.blobs.Clean(time.Now()); err != nil {
 			h.log.Warn("clean the folder of what agents sent", "err", err)

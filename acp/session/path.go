@@ -62,17 +62,20 @@ func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []
 }
 
 // isFileURI reports whether a name is a file's URI to someone: some drop the spaces before it.
-func isFileURI(name string) bool { return fileScheme.MatchString(name) }
+func isFileURI(name string) bool {
+	const scheme = "file:"
+	name = strings.TrimLeft(name, " \t\r\n\f")
+	return len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
+}
 
 var (
-	fileScheme = regexp.MustCompile(`^\s*(?i:file):`)
-	onDrive    = regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
+	onDrive = regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
 	// foreign are URIs, and paths of Windows.
 	foreign = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:([/\\]|$)|\\\\)`)
 )
 
 func tidy(name string) string {
-	if slices.Contains(strings.Split(name, "/"), "..") {
+	if strings.Contains(name, "..") && slices.Contains(strings.Split(name, "/"), "..") {
 		return name
 	}
 	return path.Clean(name)

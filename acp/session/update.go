@@ -49,7 +49,11 @@ type ToolCallPatch struct {
 }
 
 // empty reports whether the patch names a call and says nothing of it.
-func (p *ToolCallPatch) empty() bool { return reflect.DeepEqual(*p, ToolCallPatch{ID: p.ID}) }
+func (p *ToolCallPatch) empty() bool {
+	rest := *p
+	rest.ID = ""
+	return reflect.ValueOf(&rest).Elem().IsZero()
+}
 
 // Whole is the patch with what it omits cleared, so that nothing of an earlier call with its id is left; but for Meta,
 // Parent and Editor, which say how the call came about.

@@ -89,7 +89,10 @@ func (c *callers) Forget(s *Caller) {
 func (c *callers) Seen(id string, s *Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls[id] == nil {
+	switch c.calls[id] {
+	case s:
+		return
+	case nil:
 		if c.order = append(c.order, id); len(c.order) > maxCalls {
 			delete(c.calls, c.order[0])
 			c.order = c.order[1:]

@@ -15,10 +15,12 @@ type touched struct {
 // touchedBy reads a call; absolute completes a path, or says that it is none of this computer.
 func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) touched {
 	files := call.Files()
-	t := touched{paths: session.AllAbsolute(files.Changed, absolute), lines: map[string]int{}}
+	t := touched{paths: session.AllAbsolute(files.Changed, absolute)}
 	named, moved := map[string]bool{}, map[[2]string]bool{}
-	for _, path := range t.paths {
-		named[path] = true
+	if len(files.Moves) > 0 {
+		for _, path := range t.paths {
+			named[path] = true
+		}
 	}
 	for _, m := range files.Moves {
 		from, _ := absolute(m[0])
@@ -40,6 +42,9 @@ func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) tou
 	}
 	for _, l := range call.Locations {
 		if path, ok := absolute(l.Path); ok && l.Line > 0 {
+			if t.lines == nil {
+				t.lines = map[string]int{}
+			}
 			t.lines[path] = l.Line
 		}
 	}

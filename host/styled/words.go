@@ -54,7 +54,14 @@ func Relative(folder, p string) string {
 }
 
 // Cells is how many cells of a window a text takes.
-func Cells(s string) int { return ansi.StringWidthWc(s) }
+func Cells(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidthWc(s)
+		}
+	}
+	return len(s)
+}
 
 // CellsOf is [Cells] of pieces.
 func CellsOf(pieces []Piece) int {
