@@ -55,9 +55,12 @@ func FoldsCase(dir string) bool {
 		}
 		return unicode.ToUpper(r)
 	}, dir)
+	there, err := os.Stat(other)
+	if err != nil || other == dir {
+		return false
+	}
 	here, err := os.Stat(dir)
-	there, otherErr := os.Stat(other)
-	return other != dir && err == nil && otherErr == nil && os.SameFile(here, there)
+	return err == nil && os.SameFile(here, there)
 }
 
 // Tilde is a path as shown: with ~ for the user's home.
