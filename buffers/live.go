@@ -47,7 +47,6 @@ type live struct {
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
 	Patch       *patch `msgpack:"patch"`     // or what the text that is known lacks
 	State       string `msgpack:"state"`     // all of it but the text, to be told from another state
-	Same        bool   `msgpack:"same"`      // the state is the one that is known, of which nothing else is told
 }
 
 // slice is some lines of a buffer.
@@ -131,11 +130,11 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 	return l, err
 }
 
-// liveWith is live with lines of a buffer from first to end, exclusive, or to its end if that is negative, or the first of them where they are many,
-// unless all are known here. With unsaved only of one that has unsaved text.
-func (f *Files) liveWith(ctx context.Context, path string, first, end int, unsaved bool) (live, error) {
-	last := f.shown.last(path)
-	known := last.version()
+// liveWith is live with lines of a buffer from first to end, exclusive, or to its end if that is negative, or the first
+// of them where they are many, unless all are known here. With reads it is no more than a read wants to know, and lines
+// come only of unsaved text.
+func (f *Files) liveWith(ctx context.Context, path string, first, end int, reads bool) (live, error) {
+	known := f.shown.last(path).version()
 	lines, ok := f.shown.get(path, known)
 	if !ok {
 		known = version{}
@@ -143,15 +142,13 @@ func (f *Files) liveWith(ctx context.Context, path string, first, end int, unsav
 	if end < 0 || end > first+sliceLines {
 		end = first + sliceLines
 	}
-	args := map[string]any{
-		"path": path, "first": first, "last": end, "unsaved": unsaved,
-		"known_buf": known.buf, "known_tick": known.tick, "known_state": last.State,
+	fn := "info"
+	if reads {
+		fn = "read"
 	}
+	args := map[string]any{"path": path, "first": first, "last": end, "known_buf": known.buf, "known_tick": known.tick}
 	var l live
-	err := f.editor.CallBuffers(ctx, "info", args, &l)
-	if l.Same {
-		l = last.at(l)
-	}
+	err := f.editor.CallBuffers(ctx, fn, args, &l)
 	if l.Slice != nil {
 		l.Slice.first = first
 	}
@@ -162,12 +159,6 @@ func (f *Files) liveWith(ctx context.Context, path string, first, end int, unsav
 		l.Patch = nil
 	}
 	return l, err
-}
-
-// at is a state of a buffer with the text that now has.
-func (l live) at(now live) live {
-	l.Changedtick, l.Lines, l.Empty, l.Slice, l.Patch = now.Changedtick, now.Lines, now.Empty, now.Slice, now.Patch
-	return l
 }
 
 func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {

@@ -33,7 +33,6 @@ local hunks = require('acp.files.hunks')
 ---@field slice? acp.buffers.Lines
 ---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
 ---@field state? string all of this but the text, to be told from another state
----@field same? boolean that is the state which the host knows: of it no more is told
 
 ---@class (exact) acp.buffers.Patch
 ---@field first integer 0-based
@@ -212,11 +211,74 @@ end
 ---@field path string real path
 ---@field first? integer 0-based: lines from here on are to come along
 ---@field last? integer exclusive
----@field unsaved? boolean of a buffer with unsaved text only
 ---@field known_buf? integer with known_tick: not of this state of a buffer
 ---@field known_tick? integer
----@field known_state? string
 
+--- The lines of a buffer that are asked for, or what the text that is known lacks.
+---@param buf integer
+---@param tick integer its changedtick
+---@param args acp.buffers.Ask
+---@param count integer of its lines
+---@return acp.buffers.Lines?, acp.buffers.Patch?
+local function asked_for(buf, tick, args, count)
+  if not args.first or args.first >= count or args.known_buf == buf and args.known_tick == tick then
+    return nil, nil
+  end
+  local range = args.known_buf == buf and count > 1 and dirty.since(buf, args.known_tick)
+  local last = math.min(args.last, count)
+  local slice, patch
+  if
+    range
+    and range.last - range.first <= patch_lines
+    and bytes(buf, range.first, range.last) <= slice_bytes
+  then
+    patch = {
+      first = range.first,
+      last = range.old_last,
+      text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
+        .. (range.last > range.first and '\n' or ''),
+    }
+  elseif last > args.first then
+    slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
+  end
+  dirty.sent(buf)
+  return slice, patch
+end
+
+--- What a read has to know of a file's buffer, with the lines asked for where it has unsaved text:
+--- agents read so often that each option counts.
+---@param args acp.buffers.Ask
+---@return acp.buffers.Info
+function M.read(args)
+  local buf = require('acp.files.by_path').find(args.path)
+  if not buf then
+    return { buf = 0, written = track.written(args.path) }
+  end
+  local of = { buf = buf }
+  local function option(name)
+    return api.nvim_get_option_value(name, of)
+  end
+  local tick, count = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
+  local info = {
+    buf = buf,
+    changedtick = tick,
+    lines = count,
+    empty = hunks.is_empty(buf),
+    newline = option('endofline') or (option('fixendofline') and not option('binary')),
+    written = track.written(args.path),
+  }
+  if option('buftype') ~= '' then
+    info.buftype = option('buftype')
+  elseif option('modified') then
+    info.modified = true
+    info.slice, info.patch = asked_for(buf, tick, args, count)
+  else
+    info.format, info.encoding = option('fileformat'), option('fileencoding')
+  end
+  return info
+end
+
+--- What there is to know of a file's buffer, with the lines asked for.
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
 function M.info(args)
@@ -228,30 +290,8 @@ function M.info(args)
   local known = track.get(buf)
   local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
   local slice, patch
-  if
-    args.first
-    and args.first < lines
-    and bo.buftype == ''
-    and (bo.modified or not args.unsaved)
-    and (args.known_buf ~= buf or args.known_tick ~= tick)
-  then
-    local last = math.min(args.last, lines)
-    local range = args.known_buf == buf and lines > 1 and dirty.since(buf, args.known_tick)
-    if
-      range
-      and range.last - range.first <= patch_lines
-      and bytes(buf, range.first, range.last) <= slice_bytes
-    then
-      patch = {
-        first = range.first,
-        last = range.old_last,
-        text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
-          .. (range.last > range.first and '\n' or ''),
-      }
-    elseif last > args.first then
-      slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
-    end
-    dirty.sent(buf)
+  if bo.buftype == '' then
+    slice, patch = asked_for(buf, tick, args, lines)
   end
   local info = {
     slice = slice,
@@ -273,17 +313,6 @@ function M.info(args)
     part = known and known.part,
   }
   info.state = state(info)
-  if info.state == args.known_state then
-    return {
-      same = true,
-      buf = buf,
-      changedtick = tick,
-      lines = lines,
-      empty = info.empty,
-      slice = slice,
-      patch = patch,
-    }
-  end
   return info
 end
 

@@ -16,13 +16,15 @@ local known = {}
 local paths = {}
 ---@type table<integer, true> those to be looked at again
 local stale = {}
+---@type table<integer, true> those that may get a name without an event, as the first buffer does
+local unnamed = {}
 ---@type integer? the newest of those that were looked at; nil: nothing is watched
 local newest
 
 ---@param buf integer
 local function drop(buf)
   local path = known[buf] and known[buf].path
-  known[buf], stale[buf] = nil, nil
+  known[buf], stale[buf], unnamed[buf] = nil, nil, nil
   if path then
     local rest = vim.tbl_filter(function(other)
       return other ~= buf
@@ -45,13 +47,13 @@ local function note(buf)
     table.insert(paths[path], buf)
     table.sort(paths[path])
   elseif name == '' then
-    stale[buf] = true -- it may get a name without an event, as the first buffer does
+    unnamed[buf] = true
   end
 end
 
 --- What the names lead to may be others now.
 local function look_at_all()
-  known, paths, stale, newest = {}, {}, {}, 0
+  known, paths, stale, unnamed, newest = {}, {}, {}, {}, 0
 end
 
 local function watch()
@@ -85,13 +87,18 @@ function M.find(path)
     note(buf)
   end
   newest = last
-  for _, buf in ipairs(vim.tbl_keys(stale)) do
+  for buf in pairs(unnamed) do
+    if not api.nvim_buf_is_valid(buf) or api.nvim_buf_get_name(buf) ~= '' then
+      stale[buf] = true
+    end
+  end
+  for buf in next, stale do
     note(buf)
   end
   local special
   for _, buf in ipairs(paths[path] or {}) do
     if api.nvim_buf_is_loaded(buf) then
-      if vim.bo[buf].buftype == '' then
+      if api.nvim_get_option_value('buftype', { buf = buf }) == '' then
         return buf
       end
       special = special or buf
