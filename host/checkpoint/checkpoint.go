@@ -177,14 +177,14 @@ func (s *Store) hold(sum Sum) {
 // Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.
 func (s *Store) Content(sum Sum) ([]byte, error) {
 	path := s.contentPath(sum)
-	data, err := os.ReadFile(path)
-	for _, path := range []string{aside(path), path} {
+	data, err := s.packs.content(sum, false) // of many files at once all are there
+	for _, path := range []string{path, aside(path), path} {
 		if errors.Is(err, fs.ErrNotExist) {
 			data, err = os.ReadFile(path)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		data, err = s.packs.content(sum)
+		data, err = s.packs.content(sum, true)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("contents that were kept: %w", err)

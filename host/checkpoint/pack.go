@@ -137,13 +137,10 @@ func (p *packs) isNew(in *pack, now time.Time) bool {
 	return now.Sub(in.touched) < touchedFor
 }
 
-// content reads contents, or gives an error that is fs.ErrNotExist.
-func (p *packs) content(sum Sum) ([]byte, error) {
-	for anew := false; ; anew = true {
+// content reads contents, or gives an error that is fs.ErrNotExist. With anew, packs are looked for that are not known.
+func (p *packs) content(sum Sum, anew bool) ([]byte, error) {
+	for {
 		at, ok := p.find(sum, anew)
-		if !ok && !anew {
-			continue
-		}
 		if !ok {
 			return nil, fs.ErrNotExist
 		}
@@ -154,7 +151,7 @@ func (p *packs) content(sum Sum) ([]byte, error) {
 				data, err = readAt(path, at.at, at.size)
 			}
 		}
-		if !errors.Is(err, fs.ErrNotExist) || anew {
+		if !errors.Is(err, fs.ErrNotExist) {
 			return data, err
 		}
 		p.gone(at.in)
