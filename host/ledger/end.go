@@ -2,9 +2,12 @@ package ledger
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -33,16 +36,40 @@ func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 	ended := time.Now()
 	l.catchUp(func() {
 		l.compareFolders(t, worked, func(after *checkpoint.Snapshot) {
-			paths := l.doubtful(t, after, ended)
-			l.seeAll(paths, func(now []sight) {
-				l.accountAll(t, now)
-				l.finish(goneUnderBuffers(now), func() {
-					t.over, t.previous = true, nil
-					done()
-				})
-			})
+			asSeen := func(now sight) sight { return now }
+			l.accountDoubt(t, l.doubtful(t, after, ended), asSeen, done)
 		})
 	})
+}
+
+// atATime is how many files are looked at together that are where they were: not all their texts are in memory at once.
+const atATime = 1000
+
+// accountDoubt brings what has changed in a turn into the books, and the turn is over. as judges what was seen.
+func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func()) {
+	left := append([][]string{d.together}, slices.Collect(slices.Chunk(d.others, atATime))...)
+	var next func()
+	next = func() {
+		if len(left) == 0 {
+			l.accountRest(t, d.rest)
+			t.over, t.previous = true, nil
+			clear(t.seen) // of many files it has all texts
+			done()
+			return
+		}
+		some := left[0]
+		left = left[1:]
+		l.seeAll(some, func(now []sight) {
+			for i := range now {
+				if now[i].path != "" {
+					now[i] = as(now[i])
+				}
+			}
+			l.accountAll(t, now)
+			l.finish(goneUnderBuffers(now), next)
+		})
+	}
+	next()
 }
 
 // catchUp has what the disk has of all files reach the buffers that show them.
@@ -68,11 +95,18 @@ func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snap
 	l.scans.scan(done)
 }
 
+// doubt is the paths of which it is not known at the end of a turn whether they are as they were.
+type doubt struct {
+	together []string // what may have come, gone or moved, or was seen before
+	others   []string // files that have changed where they are
+	rest     []string // see [Ledger.accountRest]
+}
+
 // doubtful are the paths of which it is not known whether they are as they were: the folders have others there at
 // the end than when the turn began, or they were seen in it, or they are in the record and no look at the folders
 // tells of them: what the user has made of it in a buffer, for instance. What has changed after the end is left out.
-func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) []string {
-	paths := map[string]bool{}
+func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) doubt {
+	paths, others := map[string]bool{}, map[string]bool{}
 	for path := range t.seen {
 		paths[path] = true
 	}
@@ -84,6 +118,7 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 			paths[path] = true
 		}
 	}
+	var unkept, fresh []string
 	if after != nil && t.first != nil {
 		from := []*checkpoint.Snapshot{t.first}
 		if t.late && t.before != nil {
@@ -94,14 +129,67 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 				if odd(ch.Before) || odd(ch.After) || ch.After.Changed > ended.Add(coarse).UnixNano() {
 					continue
 				}
-				paths[ch.Path], paths[cmp.Or(ch.OldPath, ch.Path)] = true, true
 				if ch.OldPath != "" || ch.Before.Kind == checkpoint.None {
 					t.fresh[ch.Path] = ch.OldPath
+				}
+				switch _, recorded := l.record.Present(ch.Path); {
+				case recorded, l.loaded[ch.Path], l.Names(ch.Path), ch.OldPath != "":
+					paths[ch.Path], paths[cmp.Or(ch.OldPath, ch.Path)] = true, true
+				case ch.Before.Kind == checkpoint.None:
+					fresh = append(fresh, ch.Path)
+				case ch.Before.Sum.IsZero():
+					unkept = append(unkept, ch.Path)
+				case ch.After.Kind == checkpoint.None:
+					paths[ch.Path] = true
+				default:
+					others[ch.Path] = true
 				}
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(paths))
+	var rest []string
+	if len(unkept) > maxUnkept {
+		unkept, rest = nil, unkept
+	}
+	if room := max(0, maxListed-len(paths)-len(others)); len(fresh) > room {
+		fresh, rest = fresh[:room], append(rest, fresh[room:]...)
+	}
+	for _, path := range slices.Concat(unkept, fresh) {
+		paths[path] = true
+	}
+	for path := range paths {
+		delete(others, path)
+	}
+	return doubt{slices.Sorted(maps.Keys(paths)), slices.Sorted(maps.Keys(others)), rest}
+}
+
+var (
+	// maxListed is how many files of a turn are in the record one by one, as many as the store has contents of; fewer in
+	// tests.
+	maxListed = 50_000
+	// maxUnkept is how many of them there may be of which nothing is kept that could be put back; fewer in tests.
+	maxUnkept = 1000
+)
+
+// accountRest brings files into the books that are too many to be there one by one, as one change of the folder that
+// they are in. It cannot be taken back.
+func (l *Ledger) accountRest(t *turn, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	in := filepath.Dir(paths[0])
+	for _, path := range paths {
+		for in != "/" && !strings.HasPrefix(path, in+"/") {
+			in = filepath.Dir(in)
+		}
+	}
+	folder := review.Folder(in)
+	was, known := l.record.Present(folder)
+	if !known {
+		was = review.Opaque("as before")
+	}
+	l.agentChanged(t, folder, was, review.Opaque(fmt.Sprintf("%d files at %s", len(paths), time.Now().Format(time.TimeOnly))))
+	l.tell([]Event{{folder, "disk"}})
 }
 
 // odd tells of what is no file and cannot be restored.
@@ -185,7 +273,7 @@ func (t *turn) origin(now sight) string {
 // moves finds files that are gone and new ones that have what they had, and are the same file, or each the only one
 // with that.
 func (l *Ledger) moves(t *turn, now []sight) []move {
-	if t.over {
+	if t.over || !slices.ContainsFunc(now, func(seen sight) bool { return seen.path != "" && !seen.Exists }) {
 		return nil
 	}
 	from, to := map[review.Content][]string{}, map[review.Content][]sight{}
@@ -195,13 +283,16 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 		if seen.path == "" {
 			continue
 		}
+		if seen.Exists && !l.isNew(t, seen, away) {
+			continue
+		}
 		was, known := l.lastAt(t, seen)
 		switch {
 		case !known, !seen.Exists && t.renamed[seen.path] != "": // the user has left it
 		case !seen.Exists && was.Exists:
 			last[seen.path] = was
 			from[unstyled(was)] = append(from[unstyled(was)], seen.path)
-		case seen.Exists && l.isNew(t, seen, away):
+		case seen.Exists:
 			if disk, told := t.disk[seen.path]; seen.loaded && told {
 				disk.Mode = seen.Mode
 				seen.Content = disk // what the user has made of it is looked at afterwards

@@ -288,23 +288,18 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		}
 	}
 	ended = ended.Add(beat)
-	account := func(now []sight) {
-		for i := range now {
-			if now[i].path != "" {
-				now[i] = l.sinceKilled(t, now[i], shown[now[i].path], ended)
-			}
-		}
-		l.accountAll(t, now)
-		t.over = true
-		l.take(t)
-		l.save()
-		l.whenSaved(func() { l.crossOut(t) })
-		done()
-	}
+	as := func(now sight) sight { return l.sinceKilled(t, now, shown[now.path], ended) }
 	look := func(after *checkpoint.Snapshot) {
-		paths := l.doubtful(t, after, ended)
-		inBuffers := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !shown[path] })
-		l.finish(inBuffers, func() { l.seeAll(paths, account) })
+		d := l.doubtful(t, after, ended)
+		inBuffers := slices.DeleteFunc(slices.Concat(d.together, d.others), func(path string) bool { return !shown[path] })
+		l.finish(inBuffers, func() {
+			l.accountDoubt(t, d, as, func() {
+				l.take(t)
+				l.save()
+				l.whenSaved(func() { l.crossOut(t) })
+				done()
+			})
+		})
 	}
 	l.catchUp(func() { l.takeUpUnsaved(t, late, func() { l.scans.scan(look) }) })
 }

@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
+	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
 // A command changes more than the texts that are kept in memory: all of it is listed, refused, undone and done again.
@@ -42,6 +44,82 @@ func TestMoreThanTheRecordHolds(t *testing.T) {
 	}
 	if n, err := w.refuse(nil); err != nil || n != files || w.tree() != first {
 		t.Errorf("%d refused, it is not as before: %v", n, err)
+	}
+}
+
+// A command changes more files than the store has contents of, and makes more than are listed: they are one change of
+// their folder, which stays, and what can be put back is.
+func TestMoreThanTheStoreHolds(t *testing.T) {
+	defer func(unkept, listed int) { maxUnkept, maxListed = unkept, listed }(maxUnkept, maxListed)
+	maxUnkept, maxListed = 3, 10
+	large := strings.Repeat("x", 1<<20) // the store has none of it
+	for _, c := range []struct {
+		large, named, fresh int
+		listed              int
+		rest                string
+	}{
+		{large: 3, fresh: 3, listed: 10},
+		{large: 4, named: 1, fresh: 1, listed: 9},
+		{large: 4, fresh: 3, listed: 7, rest: "4 files at big/"},
+		{large: 5, named: 1, fresh: 9, listed: 10, rest: "8 files at "},
+	} {
+		t.Run(fmt.Sprintf("%d large, %d named, %d new", c.large, c.named, c.fresh), func(t *testing.T) {
+			w := newWorld(t)
+			var named []string
+			all := func(does string) {
+				for i := range c.large {
+					w.write(fmt.Sprint("big/", i), large+does)
+				}
+				for i := range 4 {
+					w.write(fmt.Sprint("small/", i), does)
+				}
+			}
+			all("was")
+			for i := range c.named {
+				named = append(named, fmt.Sprint("big/", i))
+			}
+			w.begin()
+			w.call(session.KindEdit, func() { all("is") }, named...)
+			for i := range c.fresh {
+				w.write(fmt.Sprint("new/", i), "is")
+			}
+			w.ledger.Worked()
+			w.end()
+			rest := func() (listed int, rest string, state review.State) {
+				for _, f := range w.files() {
+					if !review.IsFolder(f.Path) {
+						listed++
+						continue
+					}
+					words, _, _ := strings.Cut(f.Present.Text, " at ")
+					rest, state = words+" at "+strings.TrimPrefix(f.Path, w.dir+"/"), f.State
+				}
+				return listed, rest, state
+			}
+			if listed, rest, _ := rest(); listed != c.listed || rest != c.rest {
+				t.Errorf("%d files are listed, and %q", listed, rest)
+			}
+			if err := w.undo(false); err != nil || w.sees("small/3") != "was" {
+				t.Errorf("undone there is %q: %v", w.sees("small/3"), err)
+			}
+			listed, left, state := rest()
+			if c.rest == "" {
+				if listed != c.large {
+					t.Errorf("undone there are %d files", listed)
+				}
+				return
+			}
+			if listed != c.named || left != c.rest {
+				t.Errorf("undone there are %d files, and %q", listed, left)
+			}
+			if _, err := w.refuse(nil); !errors.Is(err, errForgotten) || state != review.Pending {
+				t.Errorf("refused it is %s: %v", state, err)
+			}
+			w.decide(review.Keep, "")
+			if _, left, state := rest(); left != c.rest || state != review.Kept {
+				t.Errorf("kept there is %q, %s", left, state)
+			}
+		})
 	}
 }
 

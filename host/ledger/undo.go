@@ -114,6 +114,8 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 		for i, step := range steps {
 			if unseen[step.Of.Path] {
 				steps[i].Note = "cannot be looked at"
+			} else if review.IsFolder(step.Of.Path) {
+				steps[i].Note = step.Of.After.Text + " cannot be brought back, as their previous contents were not kept"
 			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
 				steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 			}

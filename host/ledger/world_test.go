@@ -443,27 +443,30 @@ func (w *world) undo(again bool) error {
 	return <-done
 }
 
+// files is the record.
+func (w *world) files() []review.File {
+	list := make(chan []review.File)
+	w.ledger.Files(func(files []review.File) { list <- files })
+	return <-list
+}
+
 // changes lists the record.
 func (w *world) changes() string {
-	list := make(chan string)
-	w.ledger.Files(func(files []review.File) {
-		var b strings.Builder
-		for _, f := range files {
-			fmt.Fprintf(&b, "%s %s", f.Status, strings.TrimPrefix(f.Path, w.dir+"/"))
-			if f.OldPath != "" {
-				fmt.Fprintf(&b, " from %s", strings.TrimPrefix(f.OldPath, w.dir+"/"))
-			}
-			for _, h := range f.Hunks {
-				fmt.Fprintf(&b, " -%d,%d+%d,%d", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
-			}
-			if f.State != review.Pending {
-				fmt.Fprintf(&b, " %s", f.State)
-			}
-			b.WriteByte('\n')
+	var b strings.Builder
+	for _, f := range w.files() {
+		fmt.Fprintf(&b, "%s %s", f.Status, strings.TrimPrefix(f.Path, w.dir+"/"))
+		if f.OldPath != "" {
+			fmt.Fprintf(&b, " from %s", strings.TrimPrefix(f.OldPath, w.dir+"/"))
 		}
-		list <- b.String()
-	})
-	return <-list
+		for _, h := range f.Hunks {
+			fmt.Fprintf(&b, " -%d,%d+%d,%d", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+		}
+		if f.State != review.Pending {
+			fmt.Fprintf(&b, " %s", f.State)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 func (w *world) sync() {

@@ -69,6 +69,13 @@ type File struct {
 	text *layers // nil of an opaque one
 }
 
+// Folder is the path in a record that stands for files in a folder which are too many to be there one by one. Its
+// content is opaque, and says how many they are; it cannot be brought back.
+func Folder(dir string) string { return strings.TrimSuffix(dir, "/") + "/" }
+
+// IsFolder reports whether a path is a [Folder].
+func IsFolder(path string) bool { return strings.HasSuffix(path, "/") }
+
 // Record is what an agent has changed. Its zero value is not ready: see [New]. One goroutine owns it.
 type Record struct {
 	limit   int

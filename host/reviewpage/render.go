@@ -184,7 +184,9 @@ func head(e Entry, s Summary, name, counts int) Row {
 		notes = append(notes, "was moved to "+e.NewName)
 	}
 	notes = append(notes, review.Styles(f.Baseline, f.Present)...)
-	if opaque(f) {
+	if review.IsFolder(f.Path) {
+		notes = append(notes, f.Present.Text)
+	} else if opaque(f) {
 		notes = append(notes, "binary or large")
 	}
 	if n := len(e.Remarks); n > 0 && (!e.Open || e.ID < 0) {
@@ -240,6 +242,9 @@ func renderBody(e Entry) Rendered {
 	body := &body{entry: e, left: e.Remarks}
 	switch {
 	case e.ID < 0:
+		body.quotes()
+	case review.IsFolder(e.File.Path):
+		body.note("Too many to list: they can be kept, but not refused, as no copies of them were made.")
 		body.quotes()
 	case opaque(e.File):
 		body.note("Not compared: it is not text, or too large. It can be kept or refused as a whole.")

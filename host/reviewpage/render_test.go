@@ -100,6 +100,7 @@ func cases(t *testing.T) []struct {
 			file(3, decided(t, "/p/old.lua", text("gone\n"), review.Content{}, ""), true),
 			file(4, decided(t, "/p/picture.png", review.Opaque("a"), review.Opaque("b"), ""), true),
 			file(5, decided(t, "/p/empty", review.Content{}, text(""), ""), true),
+			file(6, decided(t, review.Folder("/p/build"), review.Opaque("as before"), review.Opaque("150000 files at 12:03:44"), ""), true),
 		}},
 		{"comments", Header{Title: "Fix it", Send: "<C-s>"}, []Entry{remarked, {
 			ID: -1, Name: "other.lua", Open: true, File: review.File{Path: "/p/other.lua"},

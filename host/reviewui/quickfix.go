@@ -48,6 +48,8 @@ func quickfix(f review.File, all bool) []rpc.Change {
 		return []rpc.Change{entry}
 	case len(f.Hunks) == 0:
 		switch styles := review.Styles(f.Baseline, f.Present); {
+		case review.IsFolder(f.Path):
+			entry.Text = decided[f.State] + f.Present.Text
 		case f.Present.Opaque:
 			entry.Text = whole + " (not compared: not text, or too large)"
 		case f.Status == review.Modified && len(styles) > 0:

@@ -48,6 +48,9 @@ func Counts(added, removed int) []Piece {
 // Relative is a path as shown: relative to a folder where it is below it.
 func Relative(folder, p string) string {
 	if rel, err := filepath.Rel(folder, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
+		if strings.HasSuffix(p, "/") {
+			rel += "/"
+		}
 		return rel
 	}
 	return p

@@ -9,7 +9,7 @@ import (
 func TestRelative(t *testing.T) {
 	for path, want := range map[string]string{
 		"/project/a/b.go": "a/b.go", "/project": ".", "/projects/a": "/projects/a", "/etc/hosts": "/etc/hosts", "a.go": "a.go",
-		"/project/..hidden": "..hidden",
+		"/project/..hidden": "..hidden", "/project/a/": "a/", "/project/": "./",
 	} {
 		check.Equal(t, Relative("/project", path), want, "%s is %s", path)
 	}
