@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -89,6 +90,9 @@ func OnDisk(path string, limit int64) ([]byte, error) {
 	return f.data, err
 }
 
+// readPatience is how long a read may wait for data: some files of the system's are regular by name, and wait as a pipe does.
+const readPatience = time.Second
+
 // openFile opens a regular file to be read; info is as it was before anything was read of it, so that a change
 // meanwhile shows.
 func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
@@ -108,6 +112,7 @@ func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 		f.Close()
 		return nil, nil, cause(err)
 	}
+	_ = f.SetReadDeadline(time.Now().Add(readPatience)) // an error is of a file that never waits
 	return f, info, nil
 }
 
@@ -169,6 +174,8 @@ func cause(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, fs.ErrPermission):
 		return fs.ErrPermission
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return ErrNotRegular
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package buffers
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -100,5 +101,16 @@ func TestPartsOfAFile(t *testing.T) {
 				t.Fatalf("%s: lines %d to %d of %d are %d bytes, not %d; %v", kind, first, last, rows, len(got), len(want), err)
 			}
 		}
+	}
+}
+
+// What the kernel calls a regular file may wait for data as a pipe does.
+func TestFilesThatWaitAreNone(t *testing.T) {
+	const path = "/proc/kmsg"
+	if _, _, err := openFile(path); err != nil {
+		t.Skip(err)
+	}
+	if _, err := readFile(path); !errors.Is(err, ErrNotRegular) {
+		t.Errorf("it is read: %v", err)
 	}
 }
