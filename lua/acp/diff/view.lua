@@ -429,12 +429,20 @@ local function show(diff, by_user)
   M.changed:emit()
 end
 
+---How often the text of a diff's file was changed in Neovim.
+---@param diff acp.Diff
+---@return integer? tick nil for a file that no buffer has
+local function tick_of(diff)
+  local buf = require('acp.files.by_path').find(diff.path)
+  return buf and api.nvim_buf_get_changedtick(buf)
+end
+
 ---Loads a diff and shows it: at once where the user asked, else when they rest.
 ---@param args table what the host is asked for
 ---@param by_user boolean
 ---@param otherwise? fun() where there is none
 function M.open(args, by_user, otherwise)
-  args.anew = by_user
+  args.anew = true -- the user may have typed there since the request came
   load(args, function(diff)
     if not diff then
       coming = nil
@@ -446,7 +454,11 @@ function M.open(args, by_user, otherwise)
       return
     end
     ready = diff
+    local tick = tick_of(diff)
     local function now()
+      if not by_user and tick_of(diff) ~= tick then
+        return M.open(args, false)
+      end
       ready, coming = nil, nil
       asked = asked or by_user
       show(diff, by_user)

@@ -596,6 +596,32 @@ func TestDiffIsLookedForAgainWhenAskedFor(t *testing.T) {
 	}, scene.Wide)
 }
 
+func TestDiffIsOfTheTextThatTheUserHasWhenItOpens(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		path, p := openLexer(s)
+		other := s.WriteFile("second.txt", "it was\n")
+		s.Prompt(p, "fix it")
+		s.Command("wincmd t | wincmd j")
+		s.Keys("ggO")
+		first := p.Permission(scene.EditsCall("e1", other, "it was\n", "it is\n"), scene.YesNo...)
+		second := p.Permission(scene.EditsCall("e2", path, "last - 1", "last"), scene.YesNo...)
+		s.AwaitLua(`require('acp.diff.view').waits()`)
+		s.Keys("-- Mine.<Esc>")
+		s.AwaitDiff("it is")
+		s.Command("Acp permit 1")
+		p.AwaitOutcome(first, "yes")
+		s.AwaitDiff("-- Mine.") // typed while another waited before it
+		s.CheckAnswer(p, second, func() { s.Command("Acp permit 1") }, "yes")
+
+		s.Keys("ggO")
+		third := p.Permission(scene.EditsCall("e3", path, "last - 1", "last"), scene.YesNo...)
+		s.AwaitLua(`require('acp.diff.view').waits()`)
+		s.Keys("-- More.<Esc>")
+		s.AwaitDiff("-- More.") // typed while it waited for the user to rest
+		s.CheckAnswer(p, third, func() { s.Command("Acp permit 1") }, "yes")
+	}, scene.Wide)
+}
+
 // An agent tells the whole text of the disk, of a file that has unsaved lines: they are around the change that is shown.
 func TestDiffOfAFileWithUnsavedLines(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
