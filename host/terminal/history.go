@@ -17,7 +17,7 @@ type history struct {
 	cut     bool   // text has lost its beginning
 	recent  []*row // a ring of the last rows; oldest is the next to go once it is full
 	oldest  int
-	dropped int // rows that left recent
+	dropped int // lines of which all rows have left recent
 
 	left func(*row) // if not nil, takes the rows, and nothing is kept
 }
@@ -42,7 +42,9 @@ func (h *history) push(r *row) *row {
 	}
 	r, h.recent[h.oldest] = h.recent[h.oldest], r
 	h.oldest = (h.oldest + 1) % recentRows
-	h.dropped++
+	if !r.wrapped {
+		h.dropped++
+	}
 	return r
 }
 

@@ -29,7 +29,7 @@ func Resolve(text string, cols int) func() (Line, bool) {
 			f.feed([]byte(text[:n]), draw)
 			if text = text[n:]; text == "" {
 				ended = true
-				rest, _ := screen.Tail(2 * resolvedRows)
+				rest, _ := screen.tail(2*resolvedRows, 0)
 				lines = append(lines, rest...)
 			}
 		}

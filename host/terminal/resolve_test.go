@@ -20,7 +20,7 @@ func TestResolve(t *testing.T) {
 		screen := NewScreen(10, strings.Count(text, "\n")+3+len(text)/10, 1)
 		_, _ = screen.Write([]byte("\x1b[20h"))
 		new(filter).feed([]byte(text), func(_ unit, data []byte) { _, _ = screen.Write(data) })
-		lines, _ := screen.Tail(1 << 20)
+		lines, _ := screen.tail(1<<20, 0)
 		var want []string
 		for _, l := range lines {
 			want = append(want, fmt.Sprint(l))

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -430,24 +431,44 @@ func trimEnd(b []byte) []byte {
 	return t
 }
 
+// joinedCells is how long a line may be, in cells, whose rows are joined again.
+const joinedCells = 600
+
 // Tail returns the last n lines of the display, or fewer if there are no more or they are no longer
-// kept, and how many there have been in all. While a program shows the alternate page, that page
-// follows the main one.
-func (s *Screen) Tail(n int) (lines []Line, total int) {
+// kept, and how many there have been in all. Rows that go on in the next for want of width are one
+// line, unless it is very long. While a program shows the alternate page, that page follows the main
+// one.
+func (s *Screen) Tail(n int) (lines []Line, total int) { return s.tail(n, joinedCells) }
+
+// tail is Tail with lines of that many cells at most, but for those of a single row.
+func (s *Screen) tail(n, cells int) (lines []Line, total int) {
 	h := &s.history
 	rows := s.main.rows[:s.main.used()]
 	if s.page == s.alternate {
 		rows = append(rows[:len(rows):len(rows)], s.alternate.rows[:s.alternate.used()]...)
 	}
 	kept := len(h.recent) + len(rows)
-	for i := max(kept-n, 0); i < kept; i++ {
+	at := func(i int) *row {
 		if i < len(h.recent) {
-			lines = append(lines, h.at(i).line())
-		} else {
-			lines = append(lines, rows[i-len(h.recent)].line())
+			return h.at(i)
+		}
+		return rows[i-len(h.recent)]
+	}
+	total = h.dropped
+	for i := range kept {
+		if i == kept-1 || !at(i).wrapped {
+			total++
 		}
 	}
-	return lines, h.dropped + kept
+	for end := kept; end > 0 && len(lines) < n; {
+		whole := *at(end - 1)
+		for end--; end > 0 && at(end-1).wrapped && len(at(end-1).cells)+len(whole.cells) <= cells; end-- {
+			whole.cells = slices.Concat(at(end-1).cells, whole.cells)
+		}
+		lines = append(lines, whole.line())
+	}
+	slices.Reverse(lines)
+	return lines, max(total, len(lines))
 }
 
 // runeWidth returns how many columns r takes: 0, 1 or 2.

@@ -295,10 +295,21 @@ func TestTail(t *testing.T) {
 		t.Errorf("%d lines kept, from %q", len(lines), lines[0].Text)
 	}
 
-	// A wide line takes the rows it is drawn on.
-	lines, total = fed(t, 20, 5, 0, strings.Repeat("0123456789", 5)).Tail(2)
-	if total != 3 || len(lines) != 2 || lines[0].Text != "01234567890123456789" || lines[1].Text != "0123456789" {
-		t.Errorf("wrapped: %d, %+v", total, lines)
+	// A wide line is one, wherever its rows are; of a very long one only the end is joined.
+	long := strings.Repeat("0123456789", 5)
+	for _, rows := range []int{2, 5} {
+		lines, total = fed(t, 20, rows, 0, "a\r\n"+long+"\r\nb").Tail(2)
+		if total != 3 || len(lines) != 2 || lines[0].Text != long || lines[1].Text != "b" {
+			t.Errorf("wrapped, in %d rows: %d, %+v", rows, total, lines)
+		}
+	}
+	lines, _ = fed(t, 20, 5, 0, strings.Repeat(long, 20)).Tail(2)
+	if len(lines) != 2 || len(lines[0].Text) != 400 || len(lines[1].Text) != joinedCells {
+		t.Errorf("a very long line: %+v", lines)
+	}
+	fmt.Fprint(s, strings.Repeat(long, 20*recentRows)) // its end alone is kept
+	if _, total = s.Tail(2); total != 1001 {
+		t.Errorf("%d lines", total)
 	}
 
 	if lines, total = NewScreen(20, 5, 0).Tail(3); lines != nil || total != 0 {
