@@ -489,7 +489,7 @@ func TestPicksOfARequest(t *testing.T) {
 		d.on(func() { d.WithdrawAll("cancel") })
 
 		// Conflicts of a pending write, with and without something refused.
-		for n, want := range map[int]string{0: "", 1: "⚠ 1 place conflicts with your unsaved text: yours stays", 2: "⚠ 2 places conflict with your unsaved text: yours stay"} {
+		for n, want := range map[int]string{0: "", 1: "⚠ 1 place conflicts with your text: yours stays", 2: "⚠ 2 places conflict with your text: yours stay"} {
 			got := &pendingWrite{}
 			got.Conflicts = n
 			var lines []string

@@ -114,9 +114,9 @@ func TestWhatIsSaidOfAWrite(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		pw := &pendingWrite{asked: &fileRequest{path: filepath.Join(d.dir, "a.txt")}}
 		for want, got := range map[string]string{
-			"Puppet's text of a.txt conflicts with your unsaved text: yours stays, the rest is written, and Puppet was told.": d.saidOf(pw, 0, 3, false),
-			"You changed Puppet's text of a.txt: yours is written, and Puppet was told.":                                      d.saidOf(pw, 1, 3, true),
-			"You refused 1 of 3 hunks of a.txt: the rest is written, and Puppet was told.":                                    d.saidOf(pw, 1, 3, false),
+			"Puppet's text of a.txt conflicts with your text: yours stays, the rest is written, and Puppet was told.": d.saidOf(pw, 0, 3, false),
+			"You changed Puppet's text of a.txt: yours is written, and Puppet was told.":                              d.saidOf(pw, 1, 3, true),
+			"You refused 1 of 3 hunks of a.txt: the rest is written, and Puppet was told.":                            d.saidOf(pw, 1, 3, false),
 		} {
 			if got != want {
 				t.Errorf("said is %q, want %q", got, want)

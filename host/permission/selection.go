@@ -180,9 +180,9 @@ func (rs *Requests) selectionLines(p *request) []styled.Line {
 	_, refused, all := rs.refusals(p)
 	var lines []styled.Line
 	if p.write != nil && p.write.Conflicts > 0 {
-		what := fmt.Sprintf("%d places conflict with your unsaved text: yours stay", p.write.Conflicts)
+		what := fmt.Sprintf("%d places conflict with your text: yours stay", p.write.Conflicts)
 		if p.write.Conflicts == 1 {
-			what = "1 place conflicts with your unsaved text: yours stays"
+			what = "1 place conflicts with your text: yours stays"
 		}
 		lines = styled.Colored("⚠ "+what, styled.ToolWaiting)
 	}

@@ -380,7 +380,7 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 func (rs *Requests) saidOf(pw *pendingWrite, refused, all int, edited bool) string {
 	name, who := styled.VisibleText(rs.base.Short(pw.asked.path)), rs.base.Title
 	if refused == 0 && !edited {
-		return fmt.Sprintf("%s's text of %s conflicts with your unsaved text: yours stays, the rest is written, and %s was told.", who, name, who)
+		return fmt.Sprintf("%s's text of %s conflicts with your text: yours stays, the rest is written, and %s was told.", who, name, who)
 	}
 	if edited {
 		return fmt.Sprintf("You changed %s's text of %s: yours is written, and %s was told.", who, name, who)

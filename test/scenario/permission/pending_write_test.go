@@ -555,7 +555,7 @@ func TestPendingWritesAndUnsavedText(t *testing.T) {
 
 		// A hunk refused.
 		id := lookAtWrite(s, p, path, text, "extra")
-		s.AwaitScreen("1 place conflicts with your unsaved text: yours stays")
+		s.AwaitScreen("1 place conflicts with your text: yours stays")
 		s.AwaitLua(`#vim.tbl_filter(function(l) return l == 'UNSAVED' end, vim.api.nvim_buf_get_lines(0, 0, -1, false)) == 1`)
 		if s.LuaBool(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('four', 1, true)`) {
 			t.Error("the diff shows lines that will not be there")
