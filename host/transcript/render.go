@@ -28,7 +28,7 @@ const maxLine = 2000
 const maxWords = 4 << 10
 
 // elsewhere says where to find all of what is shown in part.
-const elsewhere = " · in a window of its own"
+const elsewhere = " · all of it in a window of its own"
 
 // render returns the lines of an entry other than an agent's message.
 func (t *Transcript) render(b *block) []styled.Line {

@@ -69,7 +69,7 @@ func TestPromptOfManyLines(t *testing.T) {
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(..., '\n'))`, text)
 		s.Keys("G<CR>")
 		p.PlayTurn(text)
-		s.AwaitChat(" KB · in a window of its own")
+		s.AwaitChat(" KB · all of it in a window of its own")
 		s.AwaitPrompt("")
 		if short, _, _ := strings.Cut(text, "\nlong "); !strings.Contains(s.Chat(), short+"\n"+strings.Repeat("long ", 800)) {
 			t.Error("the chat does not show the whole prompt, up to a line in which Neovim would be slow")
