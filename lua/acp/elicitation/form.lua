@@ -149,7 +149,7 @@ end
 local function create(question)
   local id = question.id
   local buf = require('acp.chat.buffers').create('form-' .. id, 'acp-form', question.session)
-  api.nvim_buf_set_lines(buf, 0, -1, false, question.form.lines)
+  require('acp.ui.buffer').fill(buf, question.form.lines)
   vim.bo[buf].buftype = 'acwrite'
   vim.bo[buf].modified = false
   annotate(buf, question.form.notes, {})

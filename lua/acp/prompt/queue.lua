@@ -46,7 +46,7 @@ function M.open(id)
   end
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_name(buf, name)
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  require('acp.ui.buffer').fill(buf, lines)
   vim.bo[buf].buftype = 'acwrite'
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modified = false

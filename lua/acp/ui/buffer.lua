@@ -71,6 +71,15 @@ function M.create(name, filetype, session)
   return buf
 end
 
+---Gives a new buffer its text, which no |u| takes away.
+---@param buf integer
+---@param lines string[]
+function M.fill(buf, lines)
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = -123456 -- the global one
+end
+
 ---The `<Plug>` key of an action of the configuration.
 ---@param action string
 ---@return string

@@ -87,6 +87,7 @@ func TestAForm(t *testing.T) {
 		s.AwaitNoFloat()
 		s.AwaitLua(`vim.bo.filetype == 'acp-form'`)
 		s.GoldenScreen("form")
+		s.Keys("u") // the form itself is no edit of the user's
 		s.Keys("/parser<CR>A, and long<Esc>")
 		s.Command("write")
 		s.AwaitScreen("takes at most 10 characters")

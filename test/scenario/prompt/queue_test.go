@@ -81,7 +81,7 @@ func TestQueueIsABufferToEdit(t *testing.T) {
 		s.AwaitLua(`vim.bo.filetype == 'acp-queue'`)
 		s.GoldenScreen("queue")
 		// The first goes behind the second, the third is edited, the last one goes.
-		s.Keys("ggdjjp")
+		s.Keys("uggdjjp") // there is nothing to undo yet
 		s.Keys(":3<CR>jjcclook at @b.txt<CR>and think<Esc>jdG")
 		s.Keys(":w<CR>")
 		s.AwaitQueue("second", "see @a.txt", "look at @b.txt\nand think")
