@@ -59,7 +59,7 @@ func resolved(r rules.Request, dirs []string) (real []string) {
 
 // onDisk is a request with its files as they are on the disk, by the names that it gives them.
 func (req Request) onDisk() rules.Request {
-	known := map[string]string{"/": "/"}
+	known := map[string]string{}
 	for _, dir := range append([]string{req.Cwd}, req.Roots...) {
 		if folder.Below(req.File.Real, dir) {
 			known[dir] = filepath.Clean(dir) // as its file, it is without links

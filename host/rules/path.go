@@ -107,7 +107,10 @@ func below(base, glob string, r Request) globBelow {
 		return globBelow{}
 	}
 	fixed, rest := fixedPart(glob)
-	g := globBelow{base: r.Resolve(filepath.Join(base, fixed)), rest: rest, fold: r.Fold}
+	g := globBelow{base: filepath.Join(base, fixed), rest: rest, fold: r.Fold}
+	if g.base != "/" { // most globs of private files begin there
+		g.base = r.Resolve(g.base)
+	}
 	if g.fold {
 		g.base, g.rest = strings.ToLower(g.base), strings.ToLower(g.rest)
 	}
