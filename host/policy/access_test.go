@@ -75,4 +75,11 @@ func TestAccessToAFile(t *testing.T) {
 	}
 	check.Equal(t, none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: []string{"/"}}), free,
 		"below the root of all: %+v")
+	for a, want := range map[Access]string{
+		{Outside: true, Private: true}: "it leads to /r, which is private",
+		{Outside: true}:                "it leads to /r, outside of the session's folder",
+		{}:                             "a rule asks about it",
+	} {
+		check.Equal(t, a.Reason("/x", "/r"), want, "it is asked about as %q")
+	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -60,14 +61,10 @@ func CommandOf(r session.PermissionRequest, call *session.ToolCall, at folder.Fo
 	hasInput := json.Unmarshal(raw, &input) == nil && !bytes.Equal(bytes.TrimSpace(raw), []byte("null"))
 	c := Command{Dir: r.Cwd}
 	for _, dir := range []any{input.Cwd, input.Workdir} {
-		if text, ok := dir.(string); ok && c.Dir == "" {
-			c.Dir = session.LocalPath(text)
-		}
+		text, _ := dir.(string)
+		c.Dir = cmp.Or(c.Dir, session.LocalPath(text))
 	}
-	if c.Dir == "" {
-		c.Dir = at.Cwd
-	}
-	c.Dir, _ = at.Absolute(c.Dir)
+	c.Dir, _ = at.Absolute(cmp.Or(c.Dir, at.Cwd))
 	if c.script = r.Command; c.script != "" {
 		return c
 	}

@@ -83,7 +83,7 @@ func (k *privateLook) knows(stat unix.Stat_t) bool {
 
 func lookForPrivate(l rules.List, r rules.Request, folders []string) *privateLook {
 	look := &privateLook{began: time.Now(), names: map[inode]string{}}
-	r.Run = rules.Command{}
+	fits := l.FitsPrivate(r)
 	for _, dir := range folders {
 		// Errors are of folders that cannot be read, by the agent neither.
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -94,9 +94,8 @@ func lookForPrivate(l rules.List, r rules.Request, folders []string) *privateLoo
 			case err != nil || !d.Type().IsRegular():
 				return nil
 			}
-			r.Paths = []rules.Path{{Given: path, Real: path}}
 			var stat unix.Stat_t
-			if l.IsPrivate(r) && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
+			if fits(path) && unix.Lstat(path, &stat) == nil && stat.Nlink > 1 {
 				look.names[inodeOf(stat)] = path
 			}
 			return nil

@@ -65,7 +65,7 @@ func TestRulesFromLua(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if list, err := wrong.List(); err != nil || len(list.Answers) != 0 {
+	if list, err := p.List(); err != nil || len(list.Answers) != 0 {
 		t.Errorf("revoked, listed are %+v, %v", list, err)
 	}
 }
@@ -147,8 +147,9 @@ func TestWhatDecides(t *testing.T) {
 	// A file of answers that cannot be read is told, and the user asked.
 	p := New(rules.List{}, answers.Open(dir))
 	r := Request{Cwd: dir, Options: once, Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "make", Dir: dir}}
-	if d := p.Decide(r); d.Err == nil || d.OptionID != "" {
-		t.Errorf("without a file of answers: %+v", d)
+	_, err := p.List()
+	if d := p.Decide(r); d.Err == nil || d.OptionID != "" || err == nil {
+		t.Errorf("without a file of answers: %+v, listed with %v", d, err)
 	}
 }
 
