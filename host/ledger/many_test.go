@@ -17,7 +17,7 @@ func TestMoreThanTheRecordHolds(t *testing.T) {
 	w := newWorld(t)
 	const files = 50
 	text := func(i int, does string) string {
-		return does + "\n" + strings.Repeat(fmt.Sprintf("a line of file %d\n", i), 50_000) // 900 KB
+		return does + "\n" + strings.Repeat(strings.Repeat(fmt.Sprint("file ", i), 90)+"\n", 1500) // 900 KB
 	}
 	for i := range files {
 		w.write(fmt.Sprint("f", i), text(i, "was"))
