@@ -40,11 +40,12 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		}
 	}
 	for _, e := range wishes {
-		if slices.Contains(replaced[e.A0:e.A1], true) {
-			mark(left, e)
-		} else {
+		switch u := typed[e.A0]; {
+		case !slices.Contains(replaced[e.A0:e.A1], true):
 			restored[e.A0] = e
 			mark(gone, e)
+		case u.A1 != e.A1 || !slices.Equal(mine[u.B0:u.B1], wanted[e.B0:e.B1]): // else the user has taken it back
+			mark(left, e)
 		}
 	}
 	var out []string

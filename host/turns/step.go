@@ -81,7 +81,7 @@ func StepOf(f File, now review.Content, free bool) Step {
 		step.Note = "has been deleted since"
 	case !f.After.Exists:
 		step.Note = "has been created again since"
-	case f.Before.Exists && f.Before.SameText(f.After): // its form and permissions alone
+	case f.Before.SameText(f.After): // its form and permissions alone
 	case now.Opaque, f.After.Opaque, f.Before.Opaque:
 		step.Note = "has been changed since"
 	default:

@@ -179,7 +179,6 @@ func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	switch {
 	case t.back[from] == to:
 		t.record.Moved(from, to, was, was)
-		delete(t.back, from)
 	case known:
 		t.record.Moved(from, to, was, was)
 		t.back[to] = from

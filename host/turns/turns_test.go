@@ -48,10 +48,13 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"form and permissions":               {file: restyled, now: restyled.After, want: restyled.Before},
 		"the user's text in its form":        {file: restyled, now: styled("y\n", "dos", 0o644), want: styled("y\n", "", 0o755)},
 		"as it was left, in the user's form": {file: changed, now: styled("1\ntwo\n3\n", "dos", 0o600), want: styled("1\n2\n3\n", "dos", 0o600)},
-		"moved, and deleted by the user":     {file: moved, now: none, want: none, note: "has been deleted since"},
-		"empty in another form":              {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
-		"empty, and typed into since":        {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
-		"permissions, the user's since":      {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
+		"put back by hand, and typed in":     {file: changed, now: text("1\n2\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n"), note: "is already as it was", merged: true},
+		"typed into what is no text": {file: File{Path: "f", Before: text("a\n"), After: text("b\x00"), Typed: true}, now: text("b\x00"), want: text("b\x00"),
+			note: "has changes of yours, and is too large or not text, so they cannot be told apart"},
+		"moved, and deleted by the user": {file: moved, now: none, want: none, note: "has been deleted since"},
+		"empty in another form":          {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
+		"empty, and typed into since":    {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
+		"permissions, the user's since":  {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := StepOf(c.file, c.now, !c.taken)
@@ -89,6 +92,13 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 	turn.Decided("/other", old, added)
 	if f, known := turn.record.File("/other"); known {
 		t.Errorf("what the turn has not changed is %+v", f)
+	}
+	was, is := review.Text("1\n2\n3\n"), review.Text("1\nA\n3\n")
+	turn.Changed("/typed", was, is)
+	turn.Decided("/typed", is, was)
+	turn.Decided("/typed", review.Text("1\n2\n3\nmine\n"), review.Text("1\nA\n3\nmine\n"))
+	if f, _ := turn.record.File("/typed"); f.Baseline != was || f.Present != is {
+		t.Errorf("beside what was typed, %+v to %+v is the turn's", f.Baseline, f.Present)
 	}
 }
 
@@ -154,13 +164,15 @@ func TestOrderOfSteps(t *testing.T) {
 		{Path: "c", OldPath: "b", Before: text("1"), After: text("1")},
 		{Path: "d", OldPath: "c", Before: text("2"), After: text("2")},
 		{Path: "f", OldPath: "e", Before: text("3"), After: text("3")},
+		{Path: "g", Before: text("4"), After: text("5")},
+		{Path: "g", Before: text("6"), After: none, Under: true}, // which the buffer has not
 	}
-	now := []review.Content{none, text("b"), text("1"), text("2"), text("3")}
+	now := []review.Content{none, text("b"), text("1"), text("2"), text("3"), text("5"), text("5")}
 	var got []string
 	for _, step := range Steps(files, now, map[string]bool{"c": true, "e": true}) {
 		got = append(got, step.Of.Path+" "+step.Back+step.Note)
 	}
-	want := []string{"a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is"}
+	want := []string{"g ", "a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is", "g "}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -272,5 +284,11 @@ func TestWhereFilesWereMovedFrom(t *testing.T) {
 	turn.Changed("n", review.Content{}, review.Text("n\n"))
 	if got := turn.MovedAway(); len(got) != 1 || !got["a"] {
 		t.Errorf("moved away from are %v", got)
+	}
+	turn.Changed("g", review.Text("g\n"), review.Content{})
+	for path, want := range map[string]bool{"b": false, "f": false, "g": true, "other": false} {
+		if turn.Gone(path) != want {
+			t.Errorf("%s is gone: %v", path, !want)
+		}
 	}
 }
