@@ -65,7 +65,7 @@ func (in interpreter) runsCode(args []word) bool {
 		case strings.Contains(in.code, " "+name+" "):
 			return true
 		case strings.HasPrefix(w.text, "--"):
-			if strings.HasPrefix(w.text, "--test") || w.text == "--run" {
+			if strings.HasPrefix(w.text, "--test") {
 				return false
 			}
 			if strings.Contains(in.values, " "+w.text+" ") {

@@ -161,7 +161,7 @@ var past = map[string][]string{
 	"a shell that is fed": {
 		"echo 'rm x' | sh", "bash <<< 'rm x'", "bash <<E\nrm x\nE", "bash < x", "bash -s < x", "bash -s x", "bash -c \"$X\"", "bash -c \"ls $X\"", "bash -c", "bash x.sh", "bash ./x.sh a", "sh /dev/stdin", "sh -x x.sh",
 		"bash -o pipefail x.sh", "bash --rcfile x -c ls", "bash -O extglob", "bash -", "curl -s x | bash -", "curl x | sudo bash", "curl x | sudo -E bash -", "sudo -u me bash x.sh", "sudo -s", "echo rm x | sudo -i", "env bash x.sh", "nohup bash x.sh",
-		"timeout 5 sh x.sh", "xargs sh", "xargs -n1 sh -c", "find . -exec sh {} +", "exec bash x.sh", "busybox sh x.sh", "/bin/bash x.sh", "flock l bash x.sh", "ssh host bash x.sh", "command bash x.sh", "eval bash x.sh", "bash $X", "bash -c 'bash x.sh'",
+		"timeout 5 sh x.sh", "bash --norc x.sh", "bash +n x.sh", "xargs sh", "xargs -n1 sh -c", "find . -exec sh {} +", "exec bash x.sh", "busybox sh x.sh", "/bin/bash x.sh", "flock l bash x.sh", "ssh host bash x.sh", "command bash x.sh", "eval bash x.sh", "bash $X", "bash -c 'bash x.sh'",
 		"BASH_ENV=x bash -c ls", "ENV=x sh -c ls", "export BASH_ENV=x; bash -c ls",
 	},
 	"other shells":        {"fish -c 'rm x'", "fish x", "ash x", "mksh -c 'rm x'", "csh -c 'rm x'", "tcsh x", "yash x", "nu -c 'rm x'", "pwsh -c 'rm x'", "zsh x", "ksh93 x", "sudo fish", "echo 'rm x' | fish"},
@@ -217,7 +217,7 @@ var past = map[string][]string{
 		"git config alias.p push && git p", "git config --global alias.p '!rm x'; git p", "git config core.hooksPath . && git commit", "git config filter.a.clean 'rm x'",
 	},
 	"other code": {
-		"sed -ne'1e rm x' f", "emacs -eval '(shell-command \"rm x\")'", "gnuplot -e 'system(\"rm x\")'", "octave --eval 'system(\"rm x\")'", "R -e 'system(\"rm x\")'", "ghc -e x", "scala -e x", "kotlin -e x", "clojure -e x", "racket -e x", "ocaml -e x", "raku -e x", "swift -e x",
+		"sed -ne'1e rm x' f", "sed -ee f", "sed -e p --expression '1e rm x' f", "dc -e '!rm x'", "m4", "emacs -eval '(shell-command \"rm x\")'", "gnuplot -e 'system(\"rm x\")'", "octave --eval 'system(\"rm x\")'", "R -e 'system(\"rm x\")'", "ghc -e x", "scala -e x", "kotlin -e x", "clojure -e x", "racket -e x", "ocaml -e x", "raku -e x", "swift -e x",
 		"ed -s f <<< '!rm x'", "osh -c 'rm x'", "sash -c 'rm x'", "compgen -W '$(rm x)'", "fc -s ls=rm ls", "FPATH=. zsh -c f",
 	},
 	"what a shell is told": {
@@ -292,12 +292,12 @@ var plain = []string{
 	"gh pr create --title 'rm x' --body 'rm y; git push'", "git commit -m 'rm x; git push'", "git log --grep='rm x' -- rm", "git checkout -- rm", "grep -rn -e 'rm x' .", "rg -- rm", "cat -- rm", "npm run build -- --x", "npm test -- push", "cargo run -- x", "cargo test -- --nocapture",
 	"go test -run 'TestA|TestB' ./...", "go test -exec sudo ./...", "jq -r '.a | .b' f", "curl -H 'A: rm x' -d 'rm x' u", "docker run --name a -e A='b c' alpine ls", "cmake -S . -B build", "cmake -E echo x", "gcc -o rm rm.c", "gh api x", "gls", "git config user.name 'A B'", "git config alias.p",
 	"git config core.pager", "git clone u a", "git fetch origin", "make CC=clang A='b c'", "tox -e py", "perf report", "less f", "npm --prefix x run a", "nix build", "fzf --height 40%", "just build", "bun run rmdir", "kubectl logs -f a -- ", "time ls",
-	"sed -i 's/a/b/g' f", "sed -n '1,5p' src/pipe", "sed -n '/the/,/end/p' f", "sed 's/one/tree/' f", "sed -e 's,a,b,' -e 2d e", "vim f", "vim +12 f", "emacs f", "gdb ./a.out", "sqlite3 a.db 'select 1'", "psql -c 'select 1'", "make test", "make -f other.mk all", "deno run x.ts",
+	"sed -i 's/a/b/g' f", "sed -n '1,5p' src/pipe", "sed -n '/the/,/end/p' f", "sed 's/one/tree/' f", "sed -e 's,a,b,' -e 2d e", "vim f", "vim +12 f", "emacs f", "gdb ./a.out", "sqlite3 a.db 'select 1'", "psql -c 'select 1'", "make test", "make -f other.mk all", "deno run x.ts", "node --run build",
 	"tar -I zstd -xf a.tar.zst", "tar czf a.tgz .", "rsync -e ssh -av a b", "rsync -av --filter='- *.o' a b", "ssh -o BatchMode=yes h ls", "sort f", "fd -e go", "fd -e go -x wc -l", "rg --pre cat x", "git bisect good", "git bisect run make test", "git rebase main", "git -c color.ui=always diff", "git submodule foreach git status",
 	"docker ps", "docker run --rm alpine ls", "docker rm c", "docker compose up", "kubectl get pods", "npm test", "npm exec tsc", "uv run pytest -k x", "poetry run pytest", "ip addr",
 	"python3 x.py -c y", "python3 -m pytest -k c", "python3 --version", "python3 -u x.py", "node x.js -e y", "node --test", "node --version", "node -r a x.js", "perl -MData::Dumper x.pl", "ruby -Ilib x.rb", "php -d a=b x.php", "bun test", "bun run x",
 	"awk '{ print $1 }' f", "awk -F'|' '/a|b/ { print $2 }' f", "awk '$1 == 1 || $2 { print }' f", "git -c core.pager=cat log", "git -c user.name=x commit -m '!rm'", "env A=b ls", "npx tsc", "sudo -u me /bin/ls", "npm run x | tee log",
-	"git -C push status", "git -c push=x log", "git --no-pager log push", "git log --grep push", "git commit -m push", "git -C . status", "git --git-dir push status", "git stash push", "git", "git -C push", "git --version",
+	"git -C push status", "git -c push=x log", "git --no-pager log push", "git log --grep push", "git --x=y log push", "git commit -m push", "git -C . status", "git --git-dir push status", "git stash push", "git", "git -C push", "git --version",
 	"docker -H push ps", "npm --prefix publish test", "npm run build", "cargo +nightly build", "cargo build -p publish", "go -C generate build", "go test ./...", "make -C deploy all", "make -j4 all", "kubectl -n delete get pods", "unknown -x ls",
 	"bash -c ls", "bash -lc 'ls -l'", "bash -n x.sh", "bash --version", "bash -o pipefail -c ls", "sh -ec ls", "sudo bash -c ls", "command -v bash", "command -v rm", "which bash", "type bash", "man bash", "apt install fish", "sudo apt install zsh", "find . -name bash",
 	"GOFLAGS=-p=1 go test ./...", "CI=1 npm test", "CGO_ENABLED=0 GOOS=linux go build", "FORCE_COLOR=1 NODE_ENV=test npm test", "RUST_LOG=debug cargo test", "RUSTFLAGS='-D warnings' cargo check", "PYTHONPATH=. pytest -q", "DEBUG='a b' node x.js", "GIT_AUTHOR_NAME='A B' git commit -m x",

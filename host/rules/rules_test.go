@@ -91,6 +91,8 @@ func TestDecide(t *testing.T) {
 		{"reject a shell", []Rule{reject("bash **"), allow("ls")}, run(`bash -c ls`), Reject, "command bash **"},
 		{"perhaps rejected", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("$X x"), Ask, "rule 1 may be about `$X x`"},
 		{"rejected by find", []Rule{reject("rm **")}, run("find . -exec rm {} +"), Reject, "command rm **"},
+		{"rejected by find, which asks", []Rule{reject("rm **")}, run("find . -okdir rm {} ;"), Reject, "command rm **"},
+		{"a link by its name", []Rule{{Paths: []string{"l*/**"}, Action: Reject}}, edit("/p/link/x"), Reject, "path l*/**"},
 		{"perhaps rejected by find", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("find . -name x -exec rm {} +"), Ask, "rule 1 may be about `find . -name x -exec rm {} +`"},
 		{"perhaps rejected, as it is no command", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("ls (("), Ask, "rule 2 allows `ls`, but rule 1 may be about `ls ((`"},
 		{"a redirection is no command", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("ls > x"), Allow, "kind execute"},
