@@ -3,6 +3,7 @@
 package fileaccess
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -26,11 +27,10 @@ type Request struct {
 // Queue is the requests of one agent. The next one of a file is decided about when the one before it was. Its zero
 // value is empty. Its methods may be called from any goroutine and do not block.
 type Queue struct {
-	mu        sync.Mutex
-	inbox     []*request // whose file is not known yet
-	resolving bool
-	waiting   map[string][]*request // by real path; the first one is being decided about
-	aside     map[string]bool       // where reads need not wait for the first one
+	mu      sync.Mutex
+	inbox   []*request            // whose file is not known yet; the first one's is being found
+	waiting map[string][]*request // by real path; the first one is being decided about
+	aside   map[string]bool       // where reads need not wait for the first one
 }
 
 // request is a [Request] on its way.
@@ -51,9 +51,7 @@ func (q *Queue) Add(r Request) {
 	})
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.inbox = append(q.inbox, one)
-	if !q.resolving {
-		q.resolving = true
+	if q.inbox = append(q.inbox, one); len(q.inbox) == 1 {
 		go q.resolve()
 	}
 }
@@ -64,7 +62,6 @@ func (q *Queue) resolve() {
 	for {
 		q.mu.Lock()
 		r := q.inbox[0]
-		q.inbox = q.inbox[1:]
 		q.mu.Unlock()
 
 		real, err := buffers.RealPath(r.Path)
@@ -74,8 +71,8 @@ func (q *Queue) resolve() {
 			r.real = real
 			decide = q.wait(r)
 		}
+		q.inbox = q.inbox[1:]
 		last := len(q.inbox) == 0
-		q.resolving = !last
 		q.mu.Unlock()
 		switch {
 		case err != nil:
@@ -168,10 +165,7 @@ func (r *request) settle(err error) {
 		r.end(func() { r.Do(r.real) })
 		return
 	}
-	if withdrawn := context.Cause(r.Context); withdrawn != nil {
-		err = withdrawn // which is why it is not granted
-	}
-	r.end(func() { r.Fail(err) })
+	r.end(func() { r.Fail(cmp.Or(context.Cause(r.Context), err)) }) // where it was withdrawn, that is why
 }
 
 // end calls fn, unless the request has ended before.

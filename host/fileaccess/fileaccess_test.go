@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -73,6 +74,21 @@ func (a *agent) answer(name, real string, err error) {
 	q.decided(err)
 	q.decided(errors.New("too late"))
 	synctest.Wait()
+}
+
+// Requests that come while the file of another is being found are each decided about.
+func TestManyRequestsAtOnce(t *testing.T) {
+	test(t, func(a *agent) {
+		first := &request{Request: Request{Context: t.Context(), Path: "a\x00b", Fail: func(error) {}}, stop: func() bool { return true }}
+		a.queue.inbox = append(a.queue.inbox, first)
+		a.read("one", "b")
+		a.read("two", "a")
+		a.want()
+		a.queue.resolve()
+		synctest.Wait()
+		slices.Sort(a.log)
+		a.want("one b", "two a")
+	})
 }
 
 // want fails the test where something else has been done since the last time.
@@ -171,6 +187,9 @@ func TestReadsPassAWriteThatStepsAside(t *testing.T) {
 		a.want("after a")
 		a.answer("first", "a", nil)
 		a.want("first a")
+		if len(a.asked) != 1 {
+			t.Errorf("%d questions are asked", len(a.asked))
+		}
 		// The second has not stepped aside.
 		a.read("third", "a")
 		a.want()
