@@ -397,7 +397,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 				{"three", []*selection{{&f, hunks, []bool{true, false, true}}}, 2, 3},
 			}
 			d.warnUnwanted("none", false, true)
-			d.warnUnwanted("one", false, true)
+			d.CallEnded(&session.ToolCall{ID: "one"}, session.StatusCompleted)
 		})
 		if got, want := d.remarks(), "Puppet offered no answer that refuses, so all of it was allowed, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you can take them out.\n"; got != want {
 			t.Errorf("the chat has %q", got)
@@ -411,7 +411,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 			t.Errorf("the chat has %q", got)
 		}
 		d.on(func() {
-			d.warnUnwanted("three", false, false) // which failed
+			d.CallEnded(&session.ToolCall{ID: "three"}, session.StatusFailed)
 			d.warnUnwanted("", true, true)
 		})
 		if got := d.remarks(); strings.Count(got, "no answer that refuses") != 3 || !strings.Contains(got, "the 12 of 12 hunks that you refused: many:1, many:3") || !strings.Contains(got, "many:19, and 2 more.") {

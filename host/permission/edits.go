@@ -323,7 +323,7 @@ func (rs *Requests) move(ctx context.Context, e edited) error {
 	made, err := wait(func(done func(buffers.Written, error)) {
 		rs.base.Files.Restore(ctx, e.To, data, info.Mode().Perm(), done)
 	})
-	if err == nil && e.Text != nil && made.After != nil {
+	if err == nil && e.Text != nil {
 		write := buffers.Write{Path: e.To, Real: e.realTo, Text: *e.Text, Base: e.before}
 		var w buffers.Written
 		w, err = wait(func(done func(buffers.Written, error)) { rs.base.Files.Write(ctx, write, done) })

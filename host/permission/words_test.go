@@ -205,6 +205,9 @@ func TestColoursOfACommand(t *testing.T) {
 			}
 		}
 	}
+	if got := commandLines("ls\n\n\n\n\n\n"); len(got) != 2 {
+		t.Errorf("with empty lines at its end it is %+v", got)
+	}
 	texts, marks := styled.Flatten([]styled.Line{{Text: "a"}, {Text: "bc", Marks: []styled.Mark{{Col: 1, EndCol: 2, Group: 3}}}})
 	if !slices.Equal(texts, []string{"a", "bc"}) || !slices.Equal(marks, []int{1, 1, 2, 3}) {
 		t.Errorf("flat are %q, %v", texts, marks)

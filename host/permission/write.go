@@ -410,7 +410,7 @@ func decideWrite(shown, now preview, refused []bool, edited *string) (v verdict,
 			return verdict{}, false
 		}
 		target = merged
-	case now.Preview != shown.Preview && !unchanged(&shown.file, &now.file):
+	case !unchanged(&shown.file, &now.file):
 		return verdict{}, false
 	case len(refused) > 0 && !slices.Contains(refused, false):
 		return verdict{option: refuse}, true
