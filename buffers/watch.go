@@ -582,7 +582,9 @@ func unfinished(path string) bool {
 func (w *Watch) follow(path, real string, h how) error {
 	began := time.Now()
 	h.idle = w.Agents != nil && !w.Agents()
-	w.set(path, func(f *watched) { h.large = f.large })
+	w.set(path, func(f *watched) {
+		h.large, f.gone = f.large, f.gone && !h.saved // it was there, by the user, whatever has become of it since
+	})
 	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)

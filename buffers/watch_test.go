@@ -742,6 +742,31 @@ func TestSavedAndRemovedAtOnce(t *testing.T) {
 	})
 }
 
+// What the user has written where a file was gone is what was there, also where others have changed it right then.
+func TestSavedWhereItWasGoneAndChangedAtOnce(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		await := func() (told []buffers.Written) {
+			for deadline := time.Now().Add(hung); len(told) == 0 && time.Now().Before(deadline); told = w.changes() {
+				w.settle()
+			}
+			return told
+		}
+		must.Do(t, os.Remove(path))
+		await()
+		n.lua(`
+			vim.api.nvim_buf_set_lines(0, 1, -1, true, { 'mine' })
+			vim.cmd('silent write')
+			local f = io.open(..., 'a')
+			f:write('more\n')
+			f:close()`, path)
+		if told := await(); len(told) != 1 || told[0].Created || said(told[0].Before) != `"one\nmine\n"` {
+			t.Errorf("told: %+v", told)
+		}
+	})
+}
+
 // What the user reads again in a buffer is told at once, not when an event comes or an empty file has been so for a
 // while: they may type and save before that.
 func TestFilesThatAreReadAgain(t *testing.T) {
