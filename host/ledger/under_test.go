@@ -267,3 +267,25 @@ func TestMadeAnewWhereItWasMovedAwayUnderUnsavedText(t *testing.T) {
 		t.Errorf("there is\n%s\nthe record has\n%s", got, w.changes())
 	}
 }
+
+// Where the user gives up text that conflicts with a file which the agent has removed and made anew, what was there before
+// comes back.
+func TestUnsavedTextIsGivenUpWhereTheFileWasMadeAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "")
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\n" })
+	w.begin()
+	w.remove("f")
+	w.sees("f")
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.wipe("f")
+	w.write("f", "u1\na2\n")
+	w.end()
+	w.decide(review.Reject, "")
+	if got := w.tree(); got != `f 644 ""` {
+		t.Errorf("there is\n%s\nthe record has\n%s", got, w.changes())
+	}
+}

@@ -95,6 +95,9 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
 		now.Content = onDisk(now.path) // what the buffer never took
 	}
+	if len(list) > 0 && !list[0].was.Exists {
+		list[0].was = list[0].before // it was the agent that had removed it
+	}
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
 		return false
 	}
