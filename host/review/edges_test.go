@@ -359,6 +359,12 @@ func TestTypedIntoWhatIsNoText(t *testing.T) {
 			r.Changed("f", Text("\x00au"), Text("\x00aub"))
 			return r
 		}, true},
+		"removed, and made anew by the user": {func(r *Record) *Record {
+			change(r)
+			r.Changed("f", Text("\x00a"), Content{})
+			r.Now("f", Text("u\n"))
+			return r
+		}, false},
 		"a new one":                {func(r *Record) *Record { r.Changed("f", Content{}, Text("\x00a")); types(r); return r }, false},
 		"the agent has removed it": {func(r *Record) *Record { change(r); types(r); r.Changed("f", Text("\x00au"), Content{}); return r }, true},
 		"refused before": {func(r *Record) *Record {
@@ -649,5 +655,25 @@ func TestRetractedForms(t *testing.T) {
 	r.Retracted("f", unix, changed)
 	if f, there := r.File("f"); !there || f.State != Kept {
 		t.Errorf("it is %+v", f)
+	}
+}
+
+// What stands where the agent has moved a file away keeps its owners, and what is decided of it, when that file is removed.
+func TestMadeAnewWhereAFileWasMovedAwayThatIsRemoved(t *testing.T) {
+	for _, keeps := range []bool{true, false} {
+		r := New(1 << 20)
+		r.Moved("f", "g", Text("f1\n"), Text("f1\n"))
+		r.Changed("f", Content{}, Text("a1\na2\n"))
+		if keeps {
+			decideAll(t, r, Keep)
+		}
+		r.Now("f", Text("u1\na1\na2\n"))
+		r.Changed("g", Text("f1\n"), Content{})
+		f, _ := r.File("f")
+		p, err := r.Plan("f", Reject, Selection{})
+		want := map[bool]string{true: "u1\na1\na2\n", false: "u1\nf1\n"}[keeps]
+		if err != nil || p.Want.Text != want {
+			t.Errorf("%v: refused, %+v becomes %q, %v", keeps, f, p.Want.Text, err)
+		}
 	}
 }

@@ -32,6 +32,18 @@ func (l *layers) baseline() string { return l.kept.base }
 func (l *layers) accepted() string { return l.pending.base }
 func (l *layers) present() string  { return l.pending.present }
 
+// agents are the lines of the present text that the agent has added, kept or not.
+func (l *layers) agents() string {
+	var text strings.Builder
+	kept := layers{pending: l.kept}
+	for i, line := range linediff.Lines(l.present()) {
+		if l.isPending(i) || kept.isPending(back(l.pending.edits, i, true)) {
+			text.WriteString(line)
+		}
+	}
+	return text.String()
+}
+
 // agent gives the present text another one of the agent's.
 func (l *layers) agent(now string) {
 	l.pending.change(now, true)

@@ -98,7 +98,7 @@ type file struct {
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
 	gone     *layers // the text that the agent has removed or made binary, for when it is there again; nil where not known
-	made     Content // of an opaque file, what it was before the user changed it; no file where it was none
+	made     Content // of an opaque file, what the agent has made of it, which the user may have changed since
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
@@ -609,7 +609,16 @@ func (r *Record) settle(f *file) {
 			r.news[anew.ID] = nil
 			r.note(anew)
 			r.touched.drop(anew)
-			r.set(f, anew.Present, true)
+			agents := anew.Present
+			if anew.text != nil {
+				agents.Text = anew.text.agents()
+			}
+			r.set(f, agents, true)
+			r.set(f, anew.Present, false)
+			if p, err := r.Plan(f.Path, Keep, Selection{}); anew.State == Kept && err == nil {
+				r.Commit(p)
+				return
+			}
 		}
 	}
 	f.settle()
@@ -652,7 +661,7 @@ func (f *file) has(now Content) bool {
 // cannot be told.
 func (f *file) typed() bool {
 	waits := f.Present.Exists && !f.Present.SameText(f.Accepted)
-	return f.text == nil && f.made.Exists && waits && !f.Present.SameText(f.made)
+	return f.text == nil && waits && !f.Present.SameText(f.made)
 }
 
 func (f *file) unchanged() bool {

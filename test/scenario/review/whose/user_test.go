@@ -159,10 +159,16 @@ func (r *whoseRound) userSaves(name string) {
 	if r.formatter {
 		word = r.line("u")
 	}
-	r.Lua(nil, `local buf, word, plugin = ...
+	how := "silent write"
+	if r.files[name].refused.bytes { // Neovim may ask
+		how += "!"
+	} else if r.autosave {
+		how = "doautocmd User WhoseSave"
+	}
+	r.Lua(nil, `local buf, word, how = ...
 		_G.formatted = word
-		vim.api.nvim_buf_call(buf, function() vim.cmd(plugin and 'doautocmd User WhoseSave' or 'silent write') end)
-		_G.formatted = ''`, r.buffers[name], word, r.autosave)
+		vim.api.nvim_buf_call(buf, function() vim.cmd(how) end)
+		_G.formatted = ''`, r.buffers[name], word, how)
 	if word != "" {
 		r.tookLine(name, word)
 	}
