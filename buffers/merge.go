@@ -74,8 +74,10 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			}
 			start, end := region(x, y)
 			left, right := applied3(old, x, start, end), applied3(old, y, start, end)
-			if slices.EqualFunc(left, old[start:end], sameLine) {
+			if slices.EqualFunc(left, old[start:end], sameLine) || start == end && within(left, right) {
 				left = right
+			} else if start == end && within(right, left) {
+				right = left
 			}
 			emit(hunk{start, end, left})
 			if !slices.EqualFunc(right, old[start:end], sameLine) && !slices.EqualFunc(left, right, sameLine) {
@@ -100,6 +102,12 @@ func both(mine, theirs string) string {
 		at = h.End
 	}
 	return strings.Join(append(lines, old[at:]...), "")
+}
+
+// within reports whether lines begin or end with some: who has put those beside them knew them.
+func within(some, lines []string) bool {
+	n := len(some)
+	return n <= len(lines) && (slices.EqualFunc(some, lines[:n], sameLine) || slices.EqualFunc(some, lines[len(lines)-n:], sameLine))
 }
 
 // splitAt takes apart those of hunks that change lines and add, right before or after those, what one of others adds
