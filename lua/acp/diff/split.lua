@@ -327,6 +327,9 @@ function Split:edit(diff, lines, mine)
     end
   end
   self:paint(diff, {})
+  for _, win in ipairs(vim.tbl_filter(api.nvim_win_is_valid, self.wins)) do
+    window.set(win, { foldlevel = 99 }) -- a key for a line is not to meet many
+  end
   vim.bo[buf].modifiable = true
   if
     not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), #lines > 0 and lines or { '' })

@@ -299,6 +299,9 @@ func TestATextToEditWhereAllConflicts(t *testing.T) {
 				s.AwaitLua(`vim.b.acp_diff`)
 				s.Keys("gE")
 				s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.getline(4) == 'typed'`)
+				if s.LuaBool(`vim.fn.foldclosed(1) > 0`) {
+					t.Error("lines of the text are folded away")
+				}
 				s.Keys("Gomine<Esc>:w<CR>")
 				p.AnswersError(id, -32603, "(mine)")
 				if got := s.ReadFile(path); got != old+"mine\n" {
