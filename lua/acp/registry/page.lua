@@ -72,8 +72,11 @@ local function draw()
   local dated = about and (' · index of %s'):format(about.date) or ' · …'
   head('Agents' .. dated .. ' · g? lists the keys')
   if about and about.failure then
-    table.insert(lines, wrap.cut('This is the last index fetched: ' .. about.failure, width))
-    table.insert(marks, { #lines - 1, 0, #lines[#lines], 'WarningMsg' })
+    local why = 'This is the last index fetched: ' .. about.failure
+    for _, row in ipairs(wrap.rows({ why }, {}, width)) do
+      table.insert(lines, row.text)
+      table.insert(marks, { #lines - 1, 0, #row.text, 'WarningMsg' })
+    end
   end
   local locked = require('acp.installed').locked()
   local room = 0

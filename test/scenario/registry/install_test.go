@@ -382,6 +382,7 @@ func TestNoNetwork(t *testing.T) {
 		s.Command("Acp agents")
 		s.AwaitLua(`vim.bo.filetype == 'acp-agents' and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('This is the last index fetched', 1, true) ~= nil`)
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n'):find('Claude Agent', 1, true) ~= nil`)
+		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('there may be no network', 1, true) ~= nil`)
 		s.Lua(nil, `vim.g.acp = vim.tbl_extend('force', vim.g.acp, { registry = false }); require('acp.config').reset()`)
 		s.Keys("r")
 		s.AwaitNotification("registry = false")
