@@ -97,6 +97,7 @@ type agent struct {
 	requests  chan request
 	cancelled atomic.Bool
 	soaks     int // turns of soakPrompt
+	prompted  time.Time
 	editor    editorClient
 }
 
@@ -164,6 +165,7 @@ func (a *agent) answer(r request) {
 }
 
 func (a *agent) prompt(r request) {
+	a.prompted = time.Now()
 	text := r.Params.Prompt[0].Text
 	var n, rate, limit int
 	var shape, path string
@@ -236,7 +238,9 @@ func (a *agent) prompt(r request) {
 	}
 }
 
+// tell sends messages, and leaves how long it took to make them: that is not the client's time.
 func (a *agent) tell(messages [][]byte) {
+	leave(madeName(os.Getenv("HOME")), []time.Duration{time.Since(a.prompted)})
 	for _, m := range messages {
 		a.out.Write(m)
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -107,6 +108,9 @@ func writes(mb, width int) string {
 	return fmt.Sprintf("yes %s | head -c %d", strings.Repeat("x", width-1), mb<<20)
 }
 
+// madeName is where the agent leaves how long it took to make the messages of a turn.
+func madeName(home string) string { return filepath.Join(home, "made") }
+
 // toolCalls measures what tool calls cost, beside a floor that decodes the same messages and sets the
 // lines that the chat has in the end.
 func toolCalls(b *bench) {
@@ -122,9 +126,14 @@ func toolCalls(b *bench) {
 		var ours, floor []sample
 		var final []string
 		var opened, openedGap []float64
+		turn := func(v *neovim) sample {
+			r := v.prompt(c.prompt, c.n)
+			r.Ms -= times(b, madeName(v.dir))[0]
+			return sample{result: r}
+		}
 		for range c.times {
 			v := start(b, b.bin, chat)
-			ours = append(ours, sample{result: v.prompt(c.prompt, c.n)})
+			ours = append(ours, turn(v))
 			v.lua(&final, "return bench.all()")
 			if len(final) < 4 {
 				b.Fatalf("%s: the chat has only %d lines", c.what, len(final))
@@ -138,10 +147,10 @@ func toolCalls(b *bench) {
 
 			v = start(b, b.bin, plain)
 			v.lua(nil, "bench.set_final(...)", final)
-			floor = append(floor, sample{result: v.prompt(c.prompt, c.n)})
+			floor = append(floor, turn(v))
 			v.end()
 		}
-		b.shown(c.what, ours, floor, ratio(1.5))
+		b.shown(c.what, ours, floor, atMost(50))
 		if len(opened) > 0 {
 			b.add(c.what+", opened: 2000 lines shown, ms", median(opened), 0, none)
 			b.add(c.what+", opened: longest gap, ms", median(openedGap), 0, atMost(25))
