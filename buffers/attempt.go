@@ -47,15 +47,15 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	return done, err
 }
 
-// readDisk reads the disk, and has the buffer follow it first where another program has changed it.
+// readDisk reads the disk, and syncs the buffer with it first where another program has changed it.
 func (a *attempt) readDisk(ctx context.Context) (outcome, error) {
 	var err error
 	if a.disk, err = readOld(a.path); err != nil {
 		return 0, err
 	}
 	at := a.disk.stamp()
-	followed := a.old != nil && a.isLeft(a.disk) || a.caught != nil && *a.caught == at
-	if followed || !a.behind(a.path, a.buf, a.disk, a.own) {
+	inStep := a.old != nil && a.isLeft(a.disk) || a.caught != nil && *a.caught == at
+	if inStep || !a.behind(a.path, a.buf, a.disk, a.own) {
 		return onward, nil
 	}
 	err = a.catchUp(ctx, a.path, true)

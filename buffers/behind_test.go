@@ -89,7 +89,7 @@ func TestWritesFollowTheDiskFirst(t *testing.T) {
 		n.write(path, "both\ndisk\nagent\nagain\n")
 		n.mu.Lock()
 		for _, call := range n.calls {
-			if call == "follow" {
+			if call == "sync" {
 				t.Errorf("what the write has left on the disk is followed: %v", n.calls)
 			}
 		}
@@ -246,7 +246,7 @@ func TestWritesThatWaitToFollow(t *testing.T) {
 		must.Do(t, err)
 		tried := make(chan struct{}, 100)
 		n.hook = func(fn string) {
-			if fn == "follow" {
+			if fn == "sync" {
 				select {
 				case tried <- struct{}{}:
 				default:

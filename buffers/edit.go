@@ -280,7 +280,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		w.After = &text
 		return w, nil
 	}
-	took, err := f.follow(ctx, path, how{empty: true, own: true})
+	took, err := f.sync(ctx, path, how{empty: true, own: true})
 	if note, ok := gone(path, err); ok {
 		w.Note = note
 		return w, nil

@@ -105,8 +105,8 @@ type Written struct {
 	// these alone.
 	FormBefore, FormAfter string
 	Disk                  *string     // what the disk has now of what a buffer shows; nil where it is not known
-	At                    time.Time   // since when the disk has what a buffer has followed; zero where it has not
-	ReadAt                time.Time   // when the disk was read, which had that already; zero where a buffer has not followed
+	At                    time.Time   // since when the disk has what was synced; zero where nothing was
+	ReadAt                time.Time   // when the disk was read, which had that already; zero where nothing was synced
 	Behind                *string     // what it had before, where others have written it under unsaved text
 	Unsaved               bool        // the buffer had unsaved text before
 	Had                   *string     // what a buffer had of a file that was not there, and was made anew under it

@@ -75,7 +75,7 @@ func (f *Files) agents(path, text string, s found) goal {
 	g := goal{disk: &text, buffer: &text, theirs: text}
 	if s.disk != nil && base.behind(s.written) {
 		if was, ok := f.synced.get(path); ok && was.at != s.at && (was.at == s.written || was.written == s.written) {
-			// Nobody has followed what the agent has made of a file that no buffer shows any more.
+			// Nobody has seen what the agent has made of a file that no buffer shows any more.
 			base.text = rebased(base.text, was.text, *s.disk)
 		}
 		merged, conflicts := merge3(base.text, *s.disk, text)

@@ -55,7 +55,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	seen := Seen{Path: path, Loaded: w.known[path] != nil || w.given[path]}
 	w.mu.Unlock()
 	if settle && seen.Loaded && !unfinished(path) {
-		w.follow(path, path, how{})
+		w.sync(path, path, how{})
 	}
 	info, err := os.Stat(path)
 	switch {

@@ -29,8 +29,8 @@ type writeArgs struct {
 	Text    *string    `msgpack:"text,omitempty"`    // the agent's, with mergeArgs or where only Neovim knows the encoding
 }
 
-// followArgs has Neovim take what the disk has into a buffer.
-type followArgs struct {
+// syncArgs has Neovim take what the disk has into a buffer.
+type syncArgs struct {
 	target
 	*mergeArgs
 	Step     *undoStep `msgpack:"step,omitempty"` // nil: the text stays
@@ -108,7 +108,7 @@ type answered struct {
 	Info    live   `msgpack:"info"` // what the buffer is then, or later
 }
 
-// tookOver is what Neovim says of following.
+// tookOver is what Neovim says of a sync.
 type tookOver struct {
 	Changed bool   `msgpack:"changed"`
 	Moved   bool   `msgpack:"moved"`

@@ -56,7 +56,7 @@ func TestBuffersThatStayAsTheyAre(t *testing.T) {
 					l.Written = at
 				}
 			}
-			o := following{Files: f, how: c.how, path: path, buf: l, disk: disk}
+			o := syncing{Files: f, how: c.how, path: path, buf: l, disk: disk}
 			o.look()
 			if got := o.stays(); got != c.stays || o.Conflict != c.conflict || o.Changed != c.changed {
 				t.Errorf("stays %v, conflict %v, changed %v", got, o.Conflict, o.Changed)

@@ -17,9 +17,9 @@ import (
 
 // This file brings into the buffers what others do on the disk.
 
-// MaxFollow is the size in bytes above which a file is not followed, nor opened: Neovim would read, compare
-// and change it for too long.
-const MaxFollow = 16 << 20
+// MaxSync is the size in bytes above which a file is neither kept in step with the disk nor opened: Neovim would
+// read, compare and change it for too long.
+const MaxSync = 16 << 20
 
 var (
 	errTooLarge = errors.New("it is too large to be followed")
@@ -28,7 +28,7 @@ var (
 	errLocked     = errors.New("text cannot be changed now")
 )
 
-// how a change on the disk is followed.
+// how a change on the disk is taken in.
 type how struct {
 	saved bool // no more is done than to note what the user has just written
 	empty bool // an empty file is taken so; else it is errUnfinished
@@ -40,35 +40,35 @@ type how struct {
 	once   bool // that text cannot be changed now is errLocked; else that is waited for
 }
 
-// followed is what came of a change on the disk.
-type followed struct {
+// syncResult is what came of a change on the disk.
+type syncResult struct {
 	Written
 	at    stamp // the disk that was compared
 	users bool  // the user has written it so
 }
 
-// follow brings the buffer that shows path in step with the disk, which another program may have
+// sync brings the buffer that shows path in step with the disk, which another program may have
 // written. Where nothing shows path there is nothing to do. The disk is only read. An error is
 // fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
-func (f *Files) follow(ctx context.Context, path string, h how) (followed, error) {
+func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error) {
 	if h.large {
 		return f.passed(ctx, path)
 	}
 	for try := 0; try < maxTries; {
 		l, err := f.liveWith(ctx, path, 0, -1, false)
 		if err != nil {
-			return followed{}, err
+			return syncResult{}, err
 		}
-		if info, err := os.Stat(path); err == nil && info.Size() > MaxFollow {
-			return followed{}, errTooLarge
+		if info, err := os.Stat(path); err == nil && info.Size() > MaxSync {
+			return syncResult{}, errTooLarge
 		}
 		readAt := time.Now()
 		disk, err := readFile(path)
 		if err != nil {
-			return followed{}, err
+			return syncResult{}, err
 		}
 		if len(disk.data) == 0 && !h.empty {
-			return followed{}, errUnfinished
+			return syncResult{}, errUnfinished
 		}
 		f.removed.Delete(path) // the watch may tell that it is back
 		at := stampOf(disk.info)
@@ -77,44 +77,44 @@ func (f *Files) follow(ctx context.Context, path string, h how) (followed, error
 			f.synced.put(path, inStep{text, Form(disk.data), at, at})
 		}
 		if l.Buf == 0 || l.Buftype != "" {
-			return followed{at: at}, nil
+			return syncResult{at: at}, nil
 		}
-		w, outcome, err := f.followOnce(ctx, path, l, disk, h)
+		w, outcome, err := f.syncOnce(ctx, path, l, disk, h)
 		w.ReadAt = readAt
 		switch {
 		case err != nil:
-			return followed{}, err
+			return syncResult{}, err
 		case outcome == locked && h.once:
-			return followed{}, errLocked
+			return syncResult{}, errLocked
 		case outcome == locked:
 			if err := wait(ctx, lockedPoll); err != nil {
-				return followed{}, err
+				return syncResult{}, err
 			}
 		case outcome == moved:
 			try++
 		default:
-			return followed{w, at, l.Written == at}, nil
+			return syncResult{w, at, l.Written == at}, nil
 		}
 	}
-	return followed{}, ErrBusy
+	return syncResult{}, ErrBusy
 }
 
 // passed tells the user that the file of a large buffer is another one than they know of.
-func (f *Files) passed(ctx context.Context, path string) (followed, error) {
+func (f *Files) passed(ctx context.Context, path string) (syncResult, error) {
 	info, err := os.Stat(path)
 	if err == nil {
 		err = regular(info)
 	}
 	if err != nil {
-		return followed{}, cause(err)
+		return syncResult{}, cause(err)
 	}
 	var got struct {
 		Passed bool `msgpack:"passed"`
 	}
 	if err := f.editor.CallBuffers(ctx, "passed", map[string]any{"path": path}, &got); err != nil {
-		return followed{}, err
+		return syncResult{}, err
 	}
-	w := followed{at: stampOf(info)}
+	w := syncResult{at: stampOf(info)}
 	if w.Path = path; got.Passed {
 		w.Note = fmt.Sprintf("%s has changed on disk, and is too large to be followed: :edit reloads it.", filepath.Base(path))
 	}
@@ -127,16 +127,16 @@ func (f *Files) behind(path string, l live, disk file, empty bool) bool {
 	if f.watch.Load() == nil || l.Buf == 0 || l.Disk == nil {
 		return false
 	}
-	return f.readUntold(path, l) || *l.Disk != disk.stamp() && (empty || !l.emptied(disk))
+	return f.readUnreported(path, l) || *l.Disk != disk.stamp() && (empty || !l.emptied(disk))
 }
 
-// readUntold reports whether a buffer has read what another program has written, which has not been told.
-func (f *Files) readUntold(path string, l live) bool {
+// readUnreported reports whether a buffer has read what another program has written, which has not been told.
+func (f *Files) readUnreported(path string, l live) bool {
 	had, ok := f.synced.get(path)
 	return ok && l.Disk != nil && had.at != (stamp{}) && had.at != *l.Disk && l.Written != *l.Disk
 }
 
-// catchUp has a buffer that is behind follow the disk before somebody else changes either. So what each of them has
+// catchUp syncs a buffer that is behind before somebody else changes it or the disk. So what each of them has
 // done is told, in the order it was done. With once it fails with errLocked where text cannot be changed now.
 func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 	w := f.watch.Load()
@@ -144,7 +144,7 @@ func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 		return nil
 	}
 	done := make(chan error, 1)
-	go func() { done <- w.follow(path, path, how{empty: true, once: once}) }()
+	go func() { done <- w.sync(path, path, how{empty: true, once: once}) }()
 	select {
 	case err := <-done:
 		if errors.Is(err, errLocked) {
@@ -156,24 +156,24 @@ func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 	}
 }
 
-// following is one try of follow, step by step: [following.look], [following.stays], [following.compare],
-// [following.apply] and [following.record]. The user's lines win over the disk's.
-type following struct {
+// syncing is one try of sync, step by step: [syncing.look], [syncing.stays], [syncing.compare],
+// [syncing.apply] and [syncing.record]. The user's lines win over the disk's.
+type syncing struct {
 	*Files
 	how
 	path string
 	buf  live
 	disk file
 
-	left     bool    // Neovim has written or read the disk so
-	text     string  // what the disk has
-	form     format  // and how
-	encoding string  // where that is not the buffer's any more
-	decoded  bool    // else only Neovim can tell
-	now      inStep  // the disk
-	had      *inStep // with which the buffer was in step, where that is known
-	same     bool    // the disk is as it was then, but for its time
-	untold   bool    // the buffer has read what nobody was told of
+	left       bool    // Neovim has written or read the disk so
+	text       string  // what the disk has
+	form       format  // and how
+	encoding   string  // where that is not the buffer's any more
+	decoded    bool    // else only Neovim can tell
+	now        inStep  // the disk
+	had        *inStep // with which the buffer was in step, where that is known
+	same       bool    // the disk is as it was then, but for its time
+	unreported bool    // the buffer has read what nobody was told of
 
 	mine      string     // the buffer's text
 	step      *undoStep  // what the buffer is to do
@@ -182,9 +182,9 @@ type following struct {
 	Written
 }
 
-// followOnce is one try of follow.
-func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
-	o := following{Files: f, how: h, path: path, buf: l, disk: disk}
+// syncOnce is one try of sync.
+func (f *Files) syncOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
+	o := syncing{Files: f, how: h, path: path, buf: l, disk: disk}
 	o.look()
 	if o.stays() {
 		return o.Written, applied, nil
@@ -203,7 +203,7 @@ func (f *Files) followOnce(ctx context.Context, path string, l live, disk file, 
 }
 
 // look tells what the disk has, and what was known of it.
-func (o *following) look() {
+func (o *syncing) look() {
 	at := stampOf(o.disk.info)
 	o.left = o.buf.Disk != nil && *o.buf.Disk == at
 	o.text, o.form, o.decoded = decode(o.disk.data, o.buf.Encoding)
@@ -228,16 +228,16 @@ func (o *following) look() {
 	}
 	o.now = inStep{o.text, o.FormAfter, at, o.buf.Written}
 	o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""
-	o.untold = o.readUntold(o.path, o.buf)
+	o.unreported = o.readUnreported(o.path, o.buf)
 }
 
 // takes reports whether the buffer takes the disk's text, of which more than the time has changed.
-func (o *following) takes() bool { return o.decoded && (o.left || !o.buf.Modified || !o.same) }
+func (o *syncing) takes() bool { return o.decoded && (o.left || !o.buf.Modified || !o.same) }
 
 // stays reports whether the buffer stays as it is, whatever it has, and notes why.
-func (o *following) stays() bool {
+func (o *syncing) stays() bool {
 	switch {
-	case o.left && o.untold && o.decoded && o.buf.Modified && !o.same:
+	case o.left && o.unreported && o.decoded && o.buf.Modified && !o.same:
 		o.tellRead()
 	case o.left && (o.same || o.buf.Part || o.buf.Modified):
 		if o.decoded {
@@ -253,7 +253,7 @@ func (o *following) stays() bool {
 }
 
 // cannotMerge tells that unsaved text and what the disk has do not go together into one encoding.
-func (o *following) cannotMerge() {
+func (o *syncing) cannotMerge() {
 	o.Conflict = true
 	if o.had != nil {
 		o.Behind = &o.had.text
@@ -262,13 +262,13 @@ func (o *following) cannotMerge() {
 }
 
 // tellRead tells of what the buffer has read already.
-func (o *following) tellRead() {
+func (o *syncing) tellRead() {
 	o.took(o.path, o.text, o.now, o.how)
 	o.Changed, o.After = true, new(o.text)
 }
 
 // compare finds what the buffer is to do.
-func (o *following) compare(ctx context.Context) (outcome, error) {
+func (o *syncing) compare(ctx context.Context) (outcome, error) {
 	var ok bool
 	var err error
 	if o.mine, ok, err = o.whole(ctx, o.path, o.buf); err != nil || !ok {
@@ -276,14 +276,14 @@ func (o *following) compare(ctx context.Context) (outcome, error) {
 	}
 	// What Neovim would write ends the last line, though the file's may not end.
 	if o.left && Lined(o.mine) == Lined(o.text) {
-		if o.untold && !o.same {
+		if o.unreported && !o.same {
 			o.tellRead()
 		} else {
 			o.synced.put(o.path, o.now)
 		}
 		return applied, nil
 	}
-	if o.left || o.buf.Modified || o.had == nil || !o.untold && Lined(o.mine) != Lined(o.had.text) {
+	if o.left || o.buf.Modified || o.had == nil || !o.unreported && Lined(o.mine) != Lined(o.had.text) {
 		o.Before = new(o.mine) // with what the user may have saved just now
 	}
 	if o.saved {
@@ -305,8 +305,8 @@ func (o *following) compare(ctx context.Context) (outcome, error) {
 }
 
 // args is what Neovim is to do.
-func (o *following) args() followArgs {
-	args := followArgs{target: targetOf(o.path, o.buf, o.disk), Step: o.step, Own: o.left, Encoding: o.encoding, Reload: !o.decoded}
+func (o *syncing) args() syncArgs {
+	args := syncArgs{target: targetOf(o.path, o.buf, o.disk), Step: o.step, Own: o.left, Encoding: o.encoding, Reload: !o.decoded}
 	if !o.takes() {
 		return args
 	}
@@ -326,7 +326,7 @@ func (o *following) args() followArgs {
 }
 
 // apply has Neovim do its part.
-func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err error) {
+func (o *syncing) apply(ctx context.Context) (got tookOver, done outcome, err error) {
 	if !o.decoded {
 		o.text, _ = detect(o.disk.data)
 		o.now.text = o.text
@@ -341,7 +341,7 @@ func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err 
 		}
 		o.warn(ctx, o.path, *o.After, steps, o.buf.Modified || !o.decoded)
 	}
-	err = o.editor.CallBuffers(ctx, "follow", o.args(), &got)
+	err = o.editor.CallBuffers(ctx, "sync", o.args(), &got)
 	switch {
 	case err != nil:
 		return got, 0, err
@@ -356,7 +356,7 @@ func (o *following) apply(ctx context.Context) (got tookOver, done outcome, err 
 }
 
 // record notes what came of it.
-func (o *following) record(got tookOver) {
+func (o *syncing) record(got tookOver) {
 	if !o.decoded && !got.Changed && !o.left {
 		o.Note = fmt.Sprintf("%s has changed on disk: :edit reloads it.", filepath.Base(o.path))
 	}
@@ -530,7 +530,7 @@ func (f *Files) WasInStep(path, text, form string) {
 	}
 }
 
-// gone reports whether err means that there is no file to follow any more, and says so for the user.
+// gone reports whether err means that there is no file to sync with any more, and says so for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {
 	case missing(err):

@@ -28,7 +28,7 @@ type Tracked struct {
 	Name string // absolute
 	// Disk is the file as Neovim has last read or written it, where that is known.
 	Disk *DiskState
-	// Large says that the buffer has too much to follow the disk: the user is told that it has changed.
+	// Large says that the buffer is too large to be kept in step with the disk: the user is told that it has changed.
 	Large bool
 }
 
@@ -194,7 +194,7 @@ func (w *Watch) Saved(name string) {
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
-			w.follow(path, real, how{saved: true, empty: true})
+			w.sync(path, real, how{saved: true, empty: true})
 			w.tellOpened(real, Opened{Loaded: true, Saved: true})
 		})
 	}
@@ -207,7 +207,7 @@ func (w *Watch) Overwritten(name string) {
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
-		w.order(path, func(real string) { w.follow(path, real, how{empty: true, byUser: true}) })
+		w.order(path, func(real string) { w.sync(path, real, how{empty: true, byUser: true}) })
 	}
 }
 
@@ -219,7 +219,7 @@ func (w *Watch) Reread(name string) {
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
-			if err := w.follow(path, real, how{empty: true}); missing(err) {
+			if err := w.sync(path, real, how{empty: true}); missing(err) {
 				w.files.synced.put(real, inStep{}) // with that the buffer is in step, which has no line
 				return
 			}
@@ -239,7 +239,7 @@ func (w *Watch) Finish(path string, done func()) {
 			shown := w.known[real] != nil
 			w.mu.Unlock()
 			if shown {
-				w.follow(real, real, how{empty: true})
+				w.sync(real, real, how{empty: true})
 			}
 			done()
 		},
@@ -307,7 +307,7 @@ func (w *Watch) Settle(done func()) {
 // were opened, read anew, or written.
 func (w *Watch) Heard(done func()) { w.files.order.drain(done) }
 
-// Loaded returns the real paths of the tracked files that follow the disk.
+// Loaded returns the real paths of the tracked files that are kept in step with the disk.
 func (w *Watch) Loaded() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -562,7 +562,7 @@ func (w *Watch) takeDue() (next time.Duration) {
 		var waiting []func(bool)
 		w.set(path, func(f *watched) { f.first, waiting, f.waiting = time.Time{}, f.waiting, nil })
 		w.order(path, func(real string) {
-			err := w.follow(path, real, how{empty: !end.After(now)})
+			err := w.sync(path, real, how{empty: !end.After(now)})
 			for _, done := range waiting {
 				done(err == nil || errors.Is(err, errUnfinished))
 			}
@@ -577,15 +577,15 @@ func unfinished(path string) bool {
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// follow takes one change, and tells of it; path is what is watched, and real where that leads by now. An empty file
+// sync takes one change, and tells of it; path is what is watched, and real where that leads by now. An empty file
 // that may not be taken so is errUnfinished, and waited for.
-func (w *Watch) follow(path, real string, h how) error {
+func (w *Watch) sync(path, real string, h how) error {
 	began := time.Now()
 	h.idle = w.Agents != nil && !w.Agents()
 	w.set(path, func(f *watched) {
 		h.large, f.gone = f.large, f.gone && !h.saved // it was there, by the user, whatever has become of it since
 	})
-	got, err := safely(func(real string) (followed, error) { return w.files.follow(w.ctx, real, h) }, real)
+	got, err := safely(func(real string) (syncResult, error) { return w.files.sync(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
 		w.touch(path)
 		return err

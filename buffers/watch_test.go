@@ -107,7 +107,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		end
 		package.loaded['acp.rpc.host'] = host
 		require('acp.files.catch_up').patience = 15000
-		require('acp.files.track').watch({ on = true, max_size = ... })`, buffers.MaxFollow)
+		require('acp.files.track').watch({ on = true, max_size = ... })`, buffers.MaxSync)
 	return w
 }
 

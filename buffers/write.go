@@ -27,7 +27,7 @@ type liveWrite struct {
 	kept *kept
 	// edited is that the buffer's text was changed.
 	edited bool
-	// caught is the disk that the buffer has followed, or could not follow, for this write.
+	// caught is the disk that the buffer was synced with, or could not be, for this write.
 	caught *stamp
 
 	Written

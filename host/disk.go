@@ -47,7 +47,7 @@ func (h *Host) startWatch() {
 		h.editor.Post(editor.Do(limit))
 	})
 	h.watch.Opened, h.watch.Agents = h.fileOpened, h.agentsWork
-	h.editor.Post(editor.Do(rpc.Watch{On: true, MaxSize: buffers.MaxFollow}))
+	h.editor.Post(editor.Do(rpc.Watch{On: true, MaxSize: buffers.MaxSync}))
 }
 
 // stopWatch ends what startWatch began; h.mu is held.

@@ -23,7 +23,7 @@ func look(path string) (looked, bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return looked{}, true
-	case err != nil || !info.Mode().IsRegular() || info.Size() > buffers.MaxFollow:
+	case err != nil || !info.Mode().IsRegular() || info.Size() > buffers.MaxSync:
 		return looked{}, false
 	}
 	file, err := os.Open(path)

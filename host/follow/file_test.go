@@ -32,7 +32,7 @@ func TestLook(t *testing.T) {
 		{write("empty", 0, ""), "{true false} true"},
 		{write("big", bigFile, long), "{true false} true"},
 		{write("bigger", bigFile+1, long), "{true true} true"},
-		{write("huge", buffers.MaxFollow+1, long), "{false false} false"},
+		{write("huge", buffers.MaxSync+1, long), "{false false} false"},
 		{write("binary", 0, "\x7fELF\x00\x00"), "{false false} false"},
 		{write("utf16", 0, "\xfe\xff\x00a\x00\n"), "{true false} true"},
 		{filepath.Join(dir, "missing"), "{false false} true"},

@@ -586,7 +586,7 @@ function M.unmodified(args)
   return { changed = false }
 end
 
----@class (exact) acp.buffers.Follow
+---@class (exact) acp.buffers.Sync
 ---@field buf integer
 ---@field changedtick integer the buffer must still be at
 ---@field path string real path
@@ -610,10 +610,10 @@ local function set(name, value)
   end
 end
 
---- The work of M.follow, in the buffer as the current one.
----@param args acp.buffers.Follow
+--- The work of M.sync, in the buffer as the current one.
+---@param args acp.buffers.Sync
 ---@return acp.buffers.Written
-local function follow_here(args)
+local function sync_here(args)
   local buf, bo = args.buf, vim.bo
   local was = { modified = bo.modified, readonly = bo.readonly, modifiable = bo.modifiable }
   local done = { changed = false, steps = 0 }
@@ -669,9 +669,9 @@ local function follow_here(args)
 end
 
 --- Takes what the disk has into a buffer, as one undo step. The disk is not touched.
----@param args acp.buffers.Follow
+---@param args acp.buffers.Sync
 ---@return acp.buffers.Written
-function M.follow(args)
+function M.sync(args)
   local buf = args.buf
   if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
@@ -681,7 +681,7 @@ function M.follow(args)
     return { changed = api.nvim_buf_get_changedtick(buf) ~= args.changedtick }
   end
   return api.nvim_buf_call(buf, function()
-    return follow_here(args)
+    return sync_here(args)
   end)
 end
 

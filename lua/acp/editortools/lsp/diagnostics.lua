@@ -142,7 +142,7 @@ function M.of(bufs, severity, done)
   -- Each part looks through all diagnostics of a buffer: first to count them, then for those of a
   -- severity, the worst first.
   local list, counts, parts = {}, {}, vim.list_extend({}, bufs)
-  local untold = {} ---@type table<string, integer> by path
+  local left_out = {} ---@type table<string, integer> by path
   for level = 1, vim.fn.index(names, severity or 'hint') + 1 do
     for _, buf in ipairs(bufs) do
       table.insert(parts, { buf, level })
@@ -162,10 +162,10 @@ function M.of(bufs, severity, done)
         collect(buf, level, path, list)
       end
       local left = count - (#list - before)
-      untold[path] = left > 0 and (untold[path] or 0) + left or untold[path]
+      left_out[path] = left > 0 and (left_out[path] or 0) + left or left_out[path]
     end
   end, function()
-    local paths = vim.tbl_keys(untold)
+    local paths = vim.tbl_keys(left_out)
     table.sort(list, function(a, b)
       if a.path ~= b.path then
         return a.path < b.path
@@ -175,7 +175,7 @@ function M.of(bufs, severity, done)
       return a.column < b.column
     end)
     local function count_of(path)
-      return untold[path]
+      return left_out[path]
     end
     done(list, { paths = paths, counts = vim.tbl_map(count_of, paths) })
   end)
