@@ -1,3 +1,6 @@
+// This file has a session, and how updates get into it. wiring.go puts it together, life.go begins and ends it,
+// turn.go has its turns.
+
 package host
 
 import (

@@ -1,3 +1,5 @@
+// This file puts a session together: each feature, and what it needs of the session and of the others.
+
 package host
 
 import (
@@ -40,8 +42,6 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/host/view"
 )
-
-// This file puts a session together: each feature, and what it needs of the session and of the others.
 
 func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []string) *Session {
 	s := &Session{id: id, host: h, spec: spec}
