@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // TestRandomEditsOfTheUser lets a user type, and take back places of the file, in turn. Every line is unlike
@@ -153,9 +154,7 @@ func (r *randomEdits) edit() {
 		return &text, nil
 	})
 	after := r.buffer()
-	if !slices.Equal(after, want) {
-		r.t.Errorf("the buffer has\n%q, want\n%q", after, want)
-	}
+	check.Slice(r.t, after, want, "the buffer has\n%q")
 	wantDisk := strings.Split(strings.TrimSuffix(r.disk("a.txt"), "\n"), "\n")
 	r.wantOnDisk(disk, before, want, wantDisk, places)
 	r.wantWritten(w, before, want, len(places) > 0)
@@ -177,20 +176,14 @@ func (r *randomEdits) edit() {
 	}
 	if len(places) > 0 {
 		r.cmd("undo")
-		if got := r.buffer(); !slices.Equal(got, before) {
-			r.t.Errorf("after undo:\n%q, want\n%q", got, before)
-		}
+		check.Slice(r.t, r.buffer(), before, "after undo:\n%q")
 		r.want("&modified", truth(!slices.Equal(before, wantDisk)))
 		r.cmd("redo")
-		if got := r.buffer(); !slices.Equal(got, want) {
-			r.t.Errorf("after redo:\n%q, want\n%q", got, want)
-		}
+		check.Slice(r.t, r.buffer(), want, "after redo:\n%q")
 		r.want("&modified", truth(!slices.Equal(want, wantDisk)))
 	}
 	r.asksNothing("checktime")
-	if got := r.buffer(); !slices.Equal(got, want) {
-		r.t.Errorf("after checktime:\n%q, want\n%q", got, want)
-	}
+	check.Slice(r.t, r.buffer(), want, "after checktime:\n%q")
 	if r.IntN(3) == 0 {
 		r.asksNothing("write")
 		r.wantDisk("a.txt", join(want))

@@ -250,23 +250,17 @@ func (r *randomEdits) round() {
 		r.press("<Esc>")
 		if more != "" {
 			r.press("u")
-			if got := r.buffer(); !slices.Equal(got, after) {
-				r.t.Errorf("after undo of what was typed on:\n%q, want\n%q", got, after)
-			}
+			check.Slice(r.t, r.buffer(), after, "after undo of what was typed on:\n%q")
 		}
 	}
 	if !slices.Equal(before, after) {
 		r.cmd("undo")
-		if got := r.buffer(); !slices.Equal(got, before) {
-			r.t.Errorf("after undo:\n%q, want\n%q", got, before)
-		}
+		check.Slice(r.t, r.buffer(), before, "after undo:\n%q")
 		if join(before) != join(disk) {
 			r.want("&modified", int64(1))
 		}
 		r.cmd("redo")
-		if got := r.buffer(); !slices.Equal(got, after) {
-			r.t.Errorf("after redo:\n%q, want\n%q", got, after)
-		}
+		check.Slice(r.t, r.buffer(), after, "after redo:\n%q")
 		r.want("&modified", truth(join(after) != join(disk)))
 	}
 	r.checkClashes()
@@ -324,9 +318,7 @@ func (r *randomEdits) overtake() {
 			want    []string
 		}{{"undo", before}, {"redo", after}} {
 			r.cmd(step.command)
-			if got := r.buffer(); !slices.Equal(got, step.want) {
-				r.t.Errorf("after %s:\n%q, want\n%q", step.command, got, step.want)
-			}
+			check.Slice(r.t, r.buffer(), step.want, "after %s:\n%q", step.command)
 		}
 	}
 	r.asksNothing("write")
@@ -490,17 +482,13 @@ func (r *randomEdits) decide() bool {
 		return true
 	}
 	r.press("u")
-	if got := r.buffer(); !slices.Equal(got, before) {
-		r.t.Errorf("undo of %s of %+v makes\n%q, want\n%q", keys, c, got, before)
-	}
+	check.Slice(r.t, r.buffer(), before, "undo of %s of %+v makes\n%q", keys, c)
 	r.want("&modified", truth(join(before) != join(r.onDisk())))
 	if left := r.clashes(); len(left) != len(open) {
 		r.t.Errorf("undo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))
 	}
 	r.press("<C-r>")
-	if got := r.buffer(); !slices.Equal(got, after) {
-		r.t.Errorf("redo of %s makes\n%q, want\n%q", keys, got, after)
-	}
+	check.Slice(r.t, r.buffer(), after, "redo of %s makes\n%q", keys)
 	r.want("&modified", truth(join(after) != join(r.onDisk())))
 	if left := r.clashes(); len(left) != len(open)-1 {
 		r.t.Errorf("redo of %s of %+v leaves %d of %d", keys, c, len(left), len(open))

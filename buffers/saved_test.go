@@ -2,7 +2,6 @@ package buffers_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -215,9 +214,7 @@ func TestTheHostsOwnSavesAreNotTheUsers(t *testing.T) {
 			w.settle() // which comes behind it
 			w.toldMu.Lock()
 			defer w.toldMu.Unlock()
-			if !slices.Equal(w.saved, names) {
-				t.Errorf("%s: the user has saved %q, want %q", what, w.saved, names)
-			}
+			check.Slice(t, w.saved, names, "%s: the user has saved %q", what)
 			w.saved = nil
 			check.Equal(t, n.lua("return require('acp.files.track').written(...) ~= nil", path), (len(names) > 0),
 				"%s: written by the user: %v", what)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -152,12 +151,10 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 			check.Equal(t, careless.Decide(r).OptionID, blind, "%q in %s: a rule for all edits answers %q", name, way)
 
 			// The record, and what the agent knows.
-			if got := real(session.AllAbsolute(call.Files().Changed, s.base.Absolute)); !slices.Equal(got, files) {
-				t.Errorf("%q in %s: the record looks at %q, expected %q", name, way, got, files)
-			}
-			if got := real(session.AllAbsolute(call.Files().Named, s.base.Absolute)); !slices.Equal(got, files) {
-				t.Errorf("%q in %s: the agent knows %q, expected %q", name, way, got, files)
-			}
+			check.Slice(t, real(session.AllAbsolute(call.Files().Changed, s.base.Absolute)), files,
+				"%q in %s: the record looks at %q", name, way)
+			check.Slice(t, real(session.AllAbsolute(call.Files().Named, s.base.Absolute)), files,
+				"%q in %s: the agent knows %q", name, way)
 
 			// The window that follows, by locations and diffs.
 			if strings.Contains(way, "location") || strings.Contains(way, "diff") {
@@ -169,9 +166,7 @@ func TestWhichFileAnAgentMeans(t *testing.T) {
 				if window.path != "" {
 					seen = append(seen, window.path)
 				}
-				if got := real(seen); !slices.Equal(got, files) {
-					t.Errorf("%q in %s: the window shows %q, expected %q", name, way, got, files)
-				}
+				check.Slice(t, real(seen), files, "%q in %s: the window shows %q", name, way)
 			}
 		}
 

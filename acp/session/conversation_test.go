@@ -669,9 +669,7 @@ func TestTakeChanged(t *testing.T) {
 		{"its end", TurnEnd{StopReason: StopCancelled}, []int{8}},
 	} {
 		c.Apply(step.u)
-		if got := c.TakeChanged(); !slices.Equal(got, step.want) {
-			t.Errorf("%s: %v, want %v", step.name, got, step.want)
-		}
+		check.Slice(t, c.TakeChanged(), step.want, "%s: %v", step.name)
 	}
 	for i := range 100 {
 		c.Apply(agent(fmt.Sprint(i), "x"))

@@ -62,9 +62,7 @@ func TestDepthChanges(t *testing.T) {
 		{under("p", ""), []int{2}},
 	} {
 		c.Apply(step.u)
-		if got := c.TakeChanged(); !slices.Equal(got, step.want) {
-			t.Errorf("%+v: changed %v, want %v", step.u, got, step.want)
-		}
+		check.Slice(t, c.TakeChanged(), step.want, "%+v: changed %v", step.u)
 	}
 	c.Apply(under("d", "later"))
 	b, d := c.ToolCall("b"), c.ToolCall("d")

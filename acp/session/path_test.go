@@ -196,9 +196,7 @@ func TestFilesOfACall(t *testing.T) {
 			if kind == KindRead {
 				changed = nil
 			}
-			if !slices.Equal(f.Changed, changed) {
-				t.Errorf("%s of kind %s changes %q", raw, kind, f.Changed)
-			}
+			check.Slice(t, f.Changed, changed, "%s of kind %s changes %q", raw, kind)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -176,9 +177,7 @@ var beyond = map[string][]string{
 func TestFieldsMatchSchema(t *testing.T) {
 	v := schema.Validator(t)
 	for name, value := range types {
-		if got := v.CheckFields(t, name, value); !slices.Equal(got, beyond[name]) {
-			t.Errorf("%s has fields beyond the schema: %q, want %q", name, got, beyond[name])
-		}
+		check.Slice(t, v.CheckFields(t, name, value), beyond[name], "%s has fields beyond the schema: %q", name)
 	}
 	if got := schema.Drafts(t).CheckFields(t, "ForkSessionRequest", ForkSessionRequest{}); len(got) > 0 {
 		t.Errorf("ForkSessionRequest has fields beyond the unstable schema: %q", got)

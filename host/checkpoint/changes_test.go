@@ -104,9 +104,7 @@ func TestChanges(t *testing.T) {
 				got = append(got, "~"+c.Path)
 			}
 		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%s: the changes are %q, want %q", name, got, test.want)
-		}
+		check.Slice(t, got, test.want, "%s: the changes are %q", name)
 	}
 }
 

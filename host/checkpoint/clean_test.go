@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -151,12 +152,8 @@ func TestCleanBySize(t *testing.T) {
 	} {
 		s.storeSize = test.size
 		clean1(t, s, "c")
-		if got := keys(t, s); !slices.Equal(got, test.records) {
-			t.Errorf("with %d bytes the records are %q, want %q", test.size, got, test.records)
-		}
-		if got := there(s, sums); !slices.Equal(got, test.there) {
-			t.Errorf("with %d bytes the contents are %q, want %q", test.size, got, test.there)
-		}
+		check.Slice(t, keys(t, s), test.records, "with %d bytes the records are %q", test.size)
+		check.Slice(t, there(s, sums), test.there, "with %d bytes the contents are %q", test.size)
 	}
 }
 

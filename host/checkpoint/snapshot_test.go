@@ -66,9 +66,8 @@ func TestFilesOfTheProject(t *testing.T) {
 		} else if _, err := exec.LookPath("rg"); err == nil {
 			continue
 		}
-		if got := names(take(t, store(t), nil, dir), dir); !slices.Equal(got, test.want) {
-			t.Errorf("in a repository, %v: the files are %q, want %q", test.repository, got, test.want)
-		}
+		check.Slice(t, names(take(t, store(t), nil, dir), dir), test.want,
+			"in a repository, %v: the files are %q", test.repository)
 	}
 }
 
@@ -436,7 +435,5 @@ func TestWhatIsSkipped(t *testing.T) {
 	put(t, filepath.Join(dir, "kept"), "x")
 	put(t, filepath.Join(dir, "passing"), "x")
 	s.Skip = func(path string) bool { return path == filepath.Join(dir, "passing") }
-	if got := names(take(t, s, nil, dir), dir); !slices.Equal(got, []string{"kept"}) {
-		t.Errorf("the files are %q", got)
-	}
+	check.Slice(t, names(take(t, s, nil, dir), dir), []string{"kept"}, "the files are %q")
 }

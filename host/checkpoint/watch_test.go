@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -88,13 +88,9 @@ func TestWatchedFolders(t *testing.T) {
 			must.Do(t, os.Chmod(filepath.Join(dir, "group1/file1"), 0o600), os.Chmod(filepath.Join(dir, "group1/file5"), 0o600))
 			look()
 			test.do(t, dir)
-			if got := look(); !slices.Equal(got, test.want) {
-				t.Errorf("changed are %q, want %q", got, test.want)
-			}
+			check.Slice(t, look(), test.want, "changed are %q")
 			put(t, filepath.Join(dir, "group0/file0"), "at last")
-			if got := look(); !slices.Equal(got, []string{"group0/file0"}) {
-				t.Errorf("then %q", got)
-			}
+			check.Slice(t, look(), []string{"group0/file0"}, "then %q")
 		})
 	}
 }
@@ -107,9 +103,7 @@ func TestWatchedHardLink(t *testing.T) {
 	t.Cleanup(func() { os.Remove(other) })
 	look()
 	put(t, other, "by the other name")
-	if got := look(); !slices.Equal(got, []string{"group1/file1"}) {
-		t.Errorf("changed are %q", got)
-	}
+	check.Slice(t, look(), []string{"group1/file1"}, "changed are %q")
 }
 
 // Nor does anybody tell what a program does to a file that it has in its memory, before that ends.
@@ -122,9 +116,7 @@ func TestWatchedMapping(t *testing.T) {
 	defer unix.Munmap(memory)
 	look()
 	memory[0] = 'x'
-	if got := look(); !slices.Equal(got, []string{"group1/file1"}) {
-		t.Errorf("changed are %q", got)
-	}
+	check.Slice(t, look(), []string{"group1/file1"}, "changed are %q")
 }
 
 // Two sessions in a folder know of each change, and it is watched until both have ended.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestSlowAnswersAreTold(t *testing.T) {
@@ -66,9 +67,7 @@ func TestSlowAnswersAreTold(t *testing.T) {
 		on(request)
 		time.Sleep(Slow + 1)
 		synctest.Wait()
-		if !strings.Contains(told, "Puppet is slow to start. :Acp cancel") {
-			t.Errorf("told %q", told)
-		}
+		check.Contains(t, told, "Puppet is slow to start. :Acp cancel", "told %q")
 		on(r.Drop)
 		if answers[2]("after leaving", errors.New("x")) || cancelled != 2 {
 			t.Errorf("the agent was left, cancelled %d", cancelled)

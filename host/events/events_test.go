@@ -2,10 +2,10 @@ package events
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // scene is a queue whose conditions the test sets.
@@ -39,9 +39,7 @@ func (s *scene) due(want ...string) {
 			s.t.Errorf("%s is of session %v", name, e.Data["session"])
 		}
 	}
-	if !slices.Equal(got, want) {
-		s.t.Errorf("due are %q, want %q", got, want)
-	}
+	check.Slice(s.t, got, want, "due are %q")
 }
 
 func of(what any) map[string]any { return map[string]any{"of": what} }

@@ -103,17 +103,11 @@ func TestStaleListIsMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := finderOf(t, []string{"old"}, []string{"new"})
 		find := func() []string { return paths(f.Find(Query{Dir: "/p", Limit: 9})) }
-		if got := find(); !slices.Equal(got, []string{"old"}) {
-			t.Errorf("found %q", got)
-		}
+		check.Slice(t, find(), []string{"old"}, "found %q")
 		time.Sleep(freshness / 2)
-		if got := find(); !slices.Equal(got, []string{"old"}) {
-			t.Errorf("found %q while the list was fresh", got)
-		}
+		check.Slice(t, find(), []string{"old"}, "found %q while the list was fresh")
 		time.Sleep(freshness)
-		if got := find(); !slices.Equal(got, []string{"new"}) {
-			t.Errorf("found %q after the list was stale", got)
-		}
+		check.Slice(t, find(), []string{"new"}, "found %q after the list was stale")
 	})
 }
 
@@ -138,14 +132,10 @@ func TestNobodyWaitsForASlowList(t *testing.T) {
 		time.Sleep(2 * freshness)
 		slow = time.Minute
 		for range 3 {
-			if got := find(); !slices.Equal(got, []string{"open", "old"}) {
-				t.Errorf("found %q while a list was made", got)
-			}
+			check.Slice(t, find(), []string{"open", "old"}, "found %q while a list was made")
 		}
 		time.Sleep(slow)
-		if got := find(); !slices.Equal(got, []string{"open", "new"}) {
-			t.Errorf("found %q after it was made", got)
-		}
+		check.Slice(t, find(), []string{"open", "new"}, "found %q after it was made")
 		// It took a minute, so it is not made again and again.
 		time.Sleep(4 * time.Minute)
 		if f.mu.Lock(); f.folders["/p"].scanning != nil || time.Now().After(f.folders["/p"].expires) {
@@ -184,12 +174,9 @@ func TestListOfGit(t *testing.T) {
 	must.Do(t, os.Remove(filepath.Join(dir, "gone.txt")))
 	got := sorted(List(t.Context(), dir).Paths)
 	want := []string{".gitignore", ".hidden/", "kept.txt", "new.txt", "sub/", "ümlaut.txt", ".hidden/x", "sub/deep/", "sub/deep/a b.txt"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the list is %q, want %q", got, want)
-	}
-	if got := sorted(List(t.Context(), filepath.Join(dir, "sub")).Paths); !slices.Equal(got, []string{"deep/", "deep/a b.txt"}) {
-		t.Errorf("the list of a folder inside is %q", got)
-	}
+	check.Slice(t, got, want, "the list is %q")
+	check.Slice(t, sorted(List(t.Context(), filepath.Join(dir, "sub")).Paths), []string{"deep/", "deep/a b.txt"},
+		"the list of a folder inside is %q")
 }
 
 func TestListInOddRepositories(t *testing.T) {

@@ -276,9 +276,7 @@ func TestWhatACallSaysLater(t *testing.T) {
 		for range 2 {
 			l.Observe(call, true)
 		}
-		if !slices.Equal(seen, []string{"/w/a", "/w/b"}) {
-			t.Errorf("%s: looked at %q", name, seen)
-		}
+		check.Slice(t, seen, []string{"/w/a", "/w/b"}, "%s: looked at %q", name)
 	}
 	var seen looks
 	l := New(Config{

@@ -278,9 +278,7 @@ func TestWhatCannotBeTakenUp(t *testing.T) {
 		w.sync()
 		return said
 	}
-	if said := take(); !slices.Equal(said, []string{"broken"}) {
-		t.Errorf("of what is broken it says %q", said)
-	}
+	check.Slice(t, take(), []string{"broken"}, "of what is broken it says %q")
 	w.clientWrites("f", "", "a1\n")
 	if said := take(); len(said) > 0 || w.changes() == "" {
 		t.Errorf("with changes it says %q, and has %q", said, w.changes())

@@ -24,6 +24,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // world is a folder with an agent and a user, and a ledger that keeps books about both. Buffers are such of a
@@ -57,13 +58,9 @@ type buffer struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w := &world{t: t, dir: filepath.Join(dir, "project"), bufs: map[string]*buffer{}, blind: map[string]bool{}}
-	if err := os.Mkdir(w.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(w.dir, 0o755))
 	w.store = checkpoint.Open(filepath.Join(dir, "store"))
 	w.open()
 	t.Cleanup(func() {
@@ -171,9 +168,7 @@ func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 }
 
 // The disk, as any program changes it.

@@ -195,9 +195,7 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
 		check.Equal(t, d.tree(), "a=A b=other c=c cc=other dd=D dir= f=f link=A", "there are %s")
-		if !slices.Equal(d.moved, []string{"d", "dd"}) {
-			t.Errorf("moved are %q", d.moved)
-		}
+		check.Slice(t, d.moved, []string{"d", "dd"}, "moved are %q")
 
 		got = d.change(ctx, FileEdit{Path: "b", Delete: true})
 		must.Write(t, d.dir, "b", "another\n")

@@ -38,9 +38,7 @@ func TestRefusedHunksAreFoundAgain(t *testing.T) {
 		{"one more", "a\nb\nc\nd\ne\nf\ng\nh\nmine\n", "a\nB\nc\nd\nnew\ne\nf\nG\nh\n", []bool{false, true, false}, []bool{false, true, false, false}},
 	} {
 		now, _ := hunksBetween(c.old, c.text)
-		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.what, got, c.want)
-		}
+		check.Slice(t, carried(&was, c.refused, &now), c.want, "%s: %v", c.what)
 	}
 }
 
@@ -67,9 +65,7 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 		{"which of two is gone nobody knows", "x\nb\nx\n", "y\nb\ny\n", []bool{true, false, false}, []bool{true, false}, false},
 	} {
 		now, _ := hunksBetween(c.old, c.text)
-		if got := carried(&was, c.refused, &now); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.what, got, c.want)
-		}
+		check.Slice(t, carried(&was, c.refused, &now), c.want, "%s: %v", c.what)
 		check.Equal(t, unchanged(&was, &now), c.stands, "%s: stands is %v", c.what)
 	}
 	one1, _ := hunksBetween(nine, nineBut("2", "two\n"))
@@ -84,9 +80,7 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 		t.Errorf("of one that is found now: %v", got)
 	}
 	binary, other := diff.Whole("a", session.OperationModify, "\x00", "\x01\x00"), diff.Whole("a", session.OperationModify, "\x00", "\x02\x00")
-	if got := carried(&binary, []bool{true}, &other); !slices.Equal(got, []bool{true}) {
-		t.Errorf("of one without lines: %v", got)
-	}
+	check.Slice(t, carried(&binary, []bool{true}, &other), []bool{true}, "of one without lines: %v")
 	if got := carried(&binary, []bool{true}, &was); slices.Contains(got, true) {
 		t.Errorf("of one that has lines now: %v", got)
 	}

@@ -218,14 +218,10 @@ func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 		s.accept(shows(f))
 	}
 	want := []accepted{{"/p/a", "1\n2\n3\n", "1\ntwo\n3\n"}, {"/p/e", "", "new\n"}}
-	if !slices.Equal(s.queue.accepted, want) {
-		t.Errorf("remembered is %q, want %q", s.queue.accepted, want)
-	}
+	check.Slice(t, s.queue.accepted, want, "remembered is %q")
 	// Until they refuse the same file.
 	s.forgetAccepted(shows(file(session.Diff{Path: "/p/a", NewText: text("")}, "1\n")))
-	if !slices.Equal(s.queue.accepted, want[1:]) {
-		t.Errorf("remembered is %q, want %q", s.queue.accepted, want[1:])
-	}
+	check.Slice(t, s.queue.accepted, want[1:], "remembered is %q")
 }
 
 // An answer that comes before it is known what the change makes of its file waits for that.

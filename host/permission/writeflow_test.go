@@ -232,9 +232,8 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		}
 		got := d.store("a.txt", text)
 		d.selects(2, 2, true)
-		if lines := edit(true)[0].(rpc.EditedText).Lines; !slices.Equal(lines, diff.TextLines(nineBut("2", "two\n"))) {
-			t.Errorf("to be edited are %v", lines)
-		}
+		check.Slice(t, edit(true)[0].(rpc.EditedText).Lines, diff.TextLines(nineBut("2", "two\n")),
+			"to be edited are %v")
 		check.Contains(t, d.text(), "✎ you are editing the text: :w in its window writes it", "the float has\n%s")
 		d.answer(writeIt)
 		d.waits(got)

@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -171,12 +170,8 @@ func TestWaitingPrompts(t *testing.T) {
 	}
 	s.stage, s.current = gathering, []session.Content{session.Text{Text: "a"}, unsavedRoom(0)}
 	s.Restore([]string{"b"}, 1)
-	if got := shows(false); !slices.Equal(got, []string{"a", "b waiting"}) {
-		t.Errorf("shown are %q", got)
-	}
-	if got := shows(true); !slices.Equal(got, []string{"a not sent", "b not sent"}) {
-		t.Errorf("of a closed session %q are shown", got)
-	}
+	check.Slice(t, shows(false), []string{"a", "b waiting"}, "shown are %q")
+	check.Slice(t, shows(true), []string{"a not sent", "b not sent"}, "of a closed session %q are shown")
 	s.Opened()
 	s.Pause()
 	if got := s.Waiting(false); len(got) != 1 || got[0].Why != "paused" || !got[0].Brief || len(got[0].Blocks) != 1 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What waits is counted by changes: hunks that wait, and one for a file without any.
@@ -70,9 +72,7 @@ func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
 	r.Changed("a", Content{}, Text("x\n"))
 	r.Changed("a", Text("x\n"), Content{})
 	r.Moved("a", "b", Text("x\n"), Text("x\n"))
-	if got := statusOf(r); !slices.Equal(got, []string{"added b"}) {
-		t.Errorf("there are %q", got)
-	}
+	check.Slice(t, statusOf(r), []string{"added b"}, "there are %q")
 	own, came := Text("half\n"), Text("whole\n")
 	own.Mode, came.Mode = 0o600, 0o755
 	r = New(1 << 20)
@@ -205,9 +205,7 @@ func TestTheUsersFileWhereTheAgentsWas(t *testing.T) {
 	r.Changed("a", Text("x\n"), Content{})
 	r.Now("a", Text("u\n"))
 	r.Moved("a", "b", Text("u\n"), Text("u\n"))
-	if got := statusOf(r); !slices.Equal(got, []string{"moved b from a"}) {
-		t.Errorf("there are %q", got)
-	}
+	check.Slice(t, statusOf(r), []string{"moved b from a"}, "there are %q")
 }
 
 // A new file that was kept, and that the agent removes, is one that it has added until the user agrees.
@@ -220,13 +218,9 @@ func TestANewFileThatIsRemovedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Changed("n", Text("x\n"), Content{})
-	if got := statesOf(r); !slices.Equal(got, []string{"n added pending "}) {
-		t.Errorf("there are %q", got)
-	}
+	check.Slice(t, statesOf(r), []string{"n added pending "}, "there are %q")
 	r.Changed("n", Content{}, Text("x\n"))
-	if got := statesOf(r); !slices.Equal(got, []string{"n added kept x\n"}) {
-		t.Errorf("back there are %q", got)
-	}
+	check.Slice(t, statesOf(r), []string{"n added kept x\n"}, "back there are %q")
 }
 
 // Hunks that were kept or refused are decided otherwise in any order, also side by side.

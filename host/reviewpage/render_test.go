@@ -218,9 +218,7 @@ func TestRowsLead(t *testing.T) {
 		}
 	}
 	want := []string{"0-0@5 line 5", "0+0@5 5a", "0+1@6 5b", "1-0@21 line 20"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the rows are %q, wanted %q", got, want)
-	}
+	check.Slice(t, got, want, "the rows are %q")
 }
 
 // A file of very many changes takes no more time than its lines.

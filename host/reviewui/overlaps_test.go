@@ -1,11 +1,11 @@
 package reviewui
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestOverlappingSessions(t *testing.T) {
@@ -20,9 +20,7 @@ func TestOverlappingSessions(t *testing.T) {
 	}
 	o.set(two, 7, "/p/a", true)
 	o.set(two, 7, "/p/a", true)
-	if got := o.others(one, "/p/a"); !slices.Equal(got, []string{"Two (session 2)"}) {
-		t.Errorf("the others are %q", got)
-	}
+	check.Slice(t, o.others(one, "/p/a"), []string{"Two (session 2)"}, "the others are %q")
 	o.set(two, 7, "/p/b", true) // moved
 	if got := o.others(one, "/p/a"); got != nil {
 		t.Errorf("after a move the others are %q", got)

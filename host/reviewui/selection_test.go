@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewpage"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // recorded is what a record has of one change of a file.
@@ -46,9 +47,7 @@ func TestHunksAt(t *testing.T) {
 		{7, 1, []int{2}},
 		{8, 1, none},
 	} {
-		if got := hunksAt(f, c.line, c.count).Hunks; !slices.Equal(got, c.want) {
-			t.Errorf("at line %d, %d hunks: %v, wanted %v", c.line, c.count, got, c.want)
-		}
+		check.Slice(t, hunksAt(f, c.line, c.count).Hunks, c.want, "at line %d, %d hunks: %v", c.line, c.count)
 	}
 	if got := changesIn(f, 3, 3); !slices.Equal(got.Hunks, none) {
 		t.Errorf("in a line without a change: %v", got)
@@ -58,9 +57,7 @@ func TestHunksAt(t *testing.T) {
 	}
 	// A line that is gone after another change's last line belongs to that change's line.
 	f = recorded(t, "f", "a\nb\nc\n", "A\nc\n")
-	if got := hunksAt(f, 1, 1).Hunks; !slices.Equal(got, []int{0}) {
-		t.Errorf("a change of fewer lines: %v", got)
-	}
+	check.Slice(t, hunksAt(f, 1, 1).Hunks, []int{0}, "a change of fewer lines: %v")
 }
 
 // The lines that are selected on the page are those that are kept or refused, and no others.

@@ -94,7 +94,6 @@ func TestMarksWithinMarks(t *testing.T) {
 			t.Errorf("it has %s: %v", mark, !want)
 		}
 	}
-	if got := marked(slices.Clone([]string{"A=b"}), "one"); !slices.Equal(got, []string{"A=b", markName + "=one"}) {
-		t.Errorf("the environment is %q", got)
-	}
+	check.Slice(t, marked(slices.Clone([]string{"A=b"}), "one"), []string{"A=b", markName + "=one"},
+		"the environment is %q")
 }

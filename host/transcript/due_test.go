@@ -37,13 +37,9 @@ func TestWhatIsDueStandsBelowTheTurnThatChangedIt(t *testing.T) {
 		}
 	}
 	tr.SetWidth(46)
-	if got := show(); got != strings.TrimSuffix(first, " · g> keeps all") {
-		t.Errorf("in a narrow window:\n%s", got)
-	}
+	check.Equal(t, show(), strings.TrimSuffix(first, " · g> keeps all"), "in a narrow window:\n%s")
 	tr.SetWidth(47)
-	if got := show(); got != first {
-		t.Errorf("in a window as wide as the line:\n%s", got)
-	}
+	check.Equal(t, show(), first, "in a window as wide as the line:\n%s")
 	turn("two")
 	tr.SetDue(Due{Files: 1, Removed: 1}, false)
 	if got := show(); !strings.HasPrefix(got, "one\n\n  ● 1 file  −1 · :Acp review\n\ntwo") || strings.Count(got, "●") != 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/page"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Each block of code is told once, when it is complete and in the buffer,
@@ -84,9 +85,7 @@ func TestFold(t *testing.T) {
 				tr.Fold(row, f)
 				b.take(t, tr, 1<<20)
 			}
-			if got := column(b); !slices.Equal(got, test.want) {
-				t.Errorf("got  %q\nwant %q", got, test.want)
-			}
+			check.Slice(t, column(b), test.want, "got  %q")
 		})
 	}
 	_, tr, b := running(t, &now)

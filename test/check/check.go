@@ -4,6 +4,7 @@ package check
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,14 @@ func Equal[T comparable](t testing.TB, got, want T, format string, args ...any) 
 func Deep(t testing.TB, got, want any, format string, args ...any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
+		fail(t, got, want, format, args)
+	}
+}
+
+// Slice is Equal for slices: one without items is as good as nil.
+func Slice[T comparable](t testing.TB, got, want []T, format string, args ...any) {
+	t.Helper()
+	if !slices.Equal(got, want) {
 		fail(t, got, want, format, args)
 	}
 }

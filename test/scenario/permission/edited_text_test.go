@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -52,9 +54,7 @@ func TestAPendingWriteIsEdited(t *testing.T) {
 			"line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'four' -- or five) there; "+
 			"line 15 (local extra = 1) not written. Read the file again")
 		want := strings.Replace(strings.Replace(text, "'four'", "'four' -- or five", 1), "local extra = 1\n", "", 1)
-		if got := s.ReadFile(path); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), want, "the file has\n%s")
 		s.AwaitNoDiff()
 		s.AwaitNoFloat()
 		s.AwaitChat("You changed Puppet's text of a.lua: yours is written, and Puppet was told.")
@@ -92,9 +92,7 @@ func TestAPendingWriteIsEdited(t *testing.T) {
 		if s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
 			t.Error("windows are compared still")
 		}
-		if n := s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`); n != 4 {
-			t.Errorf("%d windows are there", n)
-		}
+		check.Equal(t, s.LuaInt(`#vim.api.nvim_tabpage_list_wins(0)`), 4, "%d windows are there")
 		id = lookAtWrite(s, p, path, text, "four")
 		if n := s.LuaInt(`#vim.tbl_filter(function(win) return vim.wo[win].diff end, vim.api.nvim_list_wins())`); n != 2 {
 			t.Errorf("%d windows are compared", n)
@@ -147,9 +145,7 @@ func TestAnEditedTextAndTheSameLinesTyped(t *testing.T) {
 		}
 		s.Keys(":w<CR>")
 		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
-		if got, want := s.ReadFile(path), strings.Replace(text, "four", "five", 1); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), strings.Replace(text, "four", "five", 1), "the file has\n%s")
 		s.AwaitNoDiff()
 	}, scene.Wide)
 }
@@ -167,27 +163,19 @@ func TestAnEditedTextThatIsNotWritten(t *testing.T) {
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.bo.modified and vim.fn.getline(4) == "local line4 = 'five'"`)
 		s.Keys(":wq<CR>")
 		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'five') there")
-		if got, want := s.ReadFile(path), strings.Replace(text, "four", "five", 1); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), strings.Replace(text, "four", "five", 1), "the file has\n%s")
 		s.AwaitNoDiff()
 
 		// There is no file any more that could be compared.
 		s.Lua(nil, `vim.cmd('bwipeout! ' .. vim.fn.bufnr('a.lua'))`)
 		s.WriteFile("a.lua", old)
 		id = editWrite(s, p, path, text, "four")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o777))
 		s.Keys(":4s/four/six/<CR>:wq<CR>")
 		s.AwaitNotification("your text is in buffer acp://edited/")
 		s.Command("buffer acp://edited")
-		if got := s.LuaString(`return vim.fn.getline(4)`); got != "local line4 = 'six'" {
-			t.Errorf("the fourth line is %q", got)
-		}
+		check.Equal(t, s.LuaString(`return vim.fn.getline(4)`), "local line4 = 'six'", "the fourth line is %q")
 		if !s.LuaBool(`vim.bo.modified`) {
 			t.Error("nothing says that it is not on the disk")
 		}
@@ -207,9 +195,7 @@ func TestAnEditedTextAlone(t *testing.T) {
 		s.Keys(":w<CR>")
 		p.AnswersError(id, -32603, "(mine)")
 		s.AwaitLua(`vim.fn.winnr('$') == 1 and vim.bo.buftype == '' and vim.fn.expand('%:t') == 'a.lua'`)
-		if got := s.ReadFile(path); !strings.Contains(got, "\nmine\n") {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Contains(t, s.ReadFile(path), "\nmine\n", "the file has\n%s")
 	}, scene.Wide)
 }
 
@@ -278,9 +264,7 @@ func TestAnEditedTextThatChangesMeanwhile(t *testing.T) {
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.getline(1) == 'typed'`)
 		s.Keys("Gomine<Esc>:w<CR>")
 		p.AnswersError(id, -32603, "(mine)")
-		if got := s.ReadFile(path); got != text+"mine\n" {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), text+"mine\n", "the file has\n%s")
 		s.AwaitNoDiff()
 	}, scene.Wide)
 }
@@ -304,9 +288,7 @@ func TestATextToEditWhereAllConflicts(t *testing.T) {
 				}
 				s.Keys("Gomine<Esc>:w<CR>")
 				p.AnswersError(id, -32603, "(mine)")
-				if got := s.ReadFile(path); got != old+"mine\n" {
-					t.Errorf("the file has\n%s", got)
-				}
+				check.Equal(t, s.ReadFile(path), old+"mine\n", "the file has\n%s")
 				s.AwaitNoDiff()
 			}, scene.Wide)
 		})

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -348,9 +347,7 @@ func TestDiskFull(t *testing.T) {
 			if !strings.Contains(err, want) || strings.Count(err, "\n") > 0 && !strings.Contains(err, "ENOSPC") {
 				t.Errorf("%s: %s", install, err)
 			}
-			if after := left(); !slices.Equal(after, before) {
-				t.Errorf("%s: there are %q, not %q", install, after, before)
-			}
+			check.Slice(t, left(), before, "%s: there are %q", install)
 		}
 		s.Command("Acp new tiny")
 		s.AwaitEvent("AcpSessionReady")
