@@ -76,7 +76,7 @@ var limits = []struct{ file, name, said string }{
 var sayings = map[string][]string{
 	"buffers/part.go":             {"it has %s, and at most %s are read at once: read it by lines, with line and limit", "it has %s, and at most %s are read or written as a whole"},
 	"buffers/slow.go":             {"%s has %s: Neovim will freeze; :bdelete avoids that"},
-	"buffers/sync.go":           {"%s has changed on disk, and is too large to be followed: :edit reloads it."},
+	"buffers/sync.go":             {"%s has changed on disk, and is too large to be followed: :edit reloads it."},
 	"host/reviewpage/render.go":   {"Not compared: it is not text, or too large."},
 	"host/reviewui/navigate.go":   {" is too large to show side by side"},
 	"host/checkpoint/snapshot.go": {"files without their contents: ", "too many (over %d MB, or %d files, together)"},
