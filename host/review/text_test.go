@@ -86,3 +86,24 @@ func TestLinesTypedAgain(t *testing.T) {
 		}
 	}
 }
+
+// A change among lines that repeat may be told to be further down than where the texts begin to differ.
+func TestAChangeAmongRepeatedLines(t *testing.T) {
+	p := newPair("b\na\nc\na\nc\n")
+	if p.change("c\nc\nb\na\nc\n", true); p.present != "c\nc\nb\na\nc\n" || !p.sound() {
+		t.Errorf("it is %+v", p)
+	}
+}
+
+// Of what was saved, edits that run backwards are not taken.
+func TestEditsThatRunBackwards(t *testing.T) {
+	const once, twice = "a\nb\n", "a\na\nb\n"
+	for _, p := range []pair{
+		{base: once, present: twice, edits: []linediff.Edit{{A0: 1, A1: 0, B0: 1, B1: 1}}},
+		{base: twice, present: once, edits: []linediff.Edit{{A0: 1, A1: 1, B0: 1, B1: 0}}},
+	} {
+		if p.sound() {
+			t.Errorf("%+v is taken", p.edits)
+		}
+	}
+}
