@@ -59,7 +59,7 @@ func (l *Ledger) empty() bool {
 // saveSoon has the record, the turns and the comments saved: at once, unless that is much and was done a moment ago.
 func (l *Ledger) saveSoon() {
 	switch {
-	case l.keep.key() == "" || l.config.Store == nil || l.keep.due:
+	case l.keep.due:
 	case !l.keep.large:
 		l.save()
 	default:

@@ -93,6 +93,16 @@ func (w *world) rename(id string) {
 	w.sync()
 }
 
+// What waits for a save runs once.
+func TestWhatWaitsForASave(t *testing.T) {
+	w, ran := newWorld(t), 0
+	w.ledger.Noted(func() { ran++ })
+	w.ledger.Noted(func() {})
+	if w.sync(); ran != 1 {
+		t.Errorf("it has run %d times", ran)
+	}
+}
+
 // As much of a prompt as stands for a title is whole letters.
 func TestBeginningOfAPrompt(t *testing.T) {
 	for prompt, want := range map[string]string{

@@ -166,6 +166,26 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		}
 		check(w, "undone again", "")
 	})
+
+	t.Run("undone, and done again, while it conflicts", func(t *testing.T) {
+		w := start(t)
+		writes(w, agents)
+		has := func(when, disk string, conflicts int) {
+			t.Helper()
+			left := make(chan int, 1)
+			w.ledger.Then(func() { left <- len(w.ledger.underIn("")) })
+			if data, err := os.ReadFile(w.path("f")); string(data) != disk || err != nil || <-left != conflicts {
+				t.Errorf("%s, the disk has %q, %v", when, data, err)
+			}
+		}
+		has("written", agents, 1)
+		w.must(w.undo(false))
+		has("undone", was, 0)
+		w.must(w.undo(true))
+		has("done again", agents, 1)
+		w.decide(review.Reject, "")
+		has("refused", was, 0)
+	})
 }
 
 // What the agent makes where it has removed a file, or where a buffer has a text that was never saved, conflicts with
