@@ -128,7 +128,7 @@ func TestOwnToolsThatFail(t *testing.T) {
 		c := connect(t, e)
 		turn := s.Prompt(p, "Go")
 		for _, args := range []obj{{"n": "seven"}, {}} {
-			fails(t, <-start(t.Context(), c, "strict", args, nil), "not as the schema says")
+			fails(t, <-start(t.Context(), c, "strict", args, nil), "do not match the schema")
 		}
 		s.AwaitPermissions(0)
 		allowed := func(tool string, args obj) <-chan answer {
