@@ -42,7 +42,16 @@ func TestCommandOf(t *testing.T) {
 			if got.Line() != c.line || got.Dir != c.dir || got.doubt != c.doubt {
 				t.Errorf("got %+v", got)
 			}
+			r := Request{Call: call, Command: got, Cwd: "/p"}
+			list := rules.List{Rules: []rules.Rule{{Commands: []string{c.line}, Action: rules.Allow}}}
+			if c.doubt != "" && c.line != "" && list.Decide(r.onDisk()).Action == rules.Allow {
+				t.Error("a rule allows what the agent has not said")
+			}
 		})
+	}
+	call := session.ToolCall{RawInput: json.RawMessage(`{"command":"rm x"}`)}
+	if got := CommandOf(session.PermissionRequest{Command: "ls"}, &call, folder.Folder{Cwd: "/p"}); got.Line() != "ls" {
+		t.Errorf("said beside the call, it is %q", got.Line())
 	}
 }
 
