@@ -288,7 +288,7 @@ func (w *walker) relate() {
 			written[path.Clean(p.file)] = true
 		}
 		switch name := p.name(); {
-		case name == "cd" || name == "pushd":
+		case (name == "cd" || name == "pushd") && len(folders) < mostFolders:
 			folders = append(folders, p)
 		case slices.Contains([]string{"tee", "curl", "wget", "dd"}, path.Base(name)):
 			for _, w := range p.words[1:] {

@@ -13,22 +13,45 @@ import (
 )
 
 const (
-	// mostNames is how many names of files are looked for in one simple command, and mostFolders in how many folders.
-	mostNames   = 1000
+	// mostNames is how many names of files are looked for in a command, and mostFolders in how many folders.
+	mostNames   = 4000
 	mostFolders = 8
-	// mostListed is how many folders are listed to expand one word's wildcards.
-	mostListed = 200
+	// mostListed is how many folders are listed to expand a command's wildcards.
+	mostListed = 300
 )
+
+// looked is what of a command's files has been looked for while it is decided about.
+type looked struct {
+	names, listed int
+	found         map[string][]Path // by the text of a part
+}
+
+// looking is a request with nothing looked for yet.
+func (r Request) looking() Request {
+	r.looked = &looked{found: map[string][]Path{}}
+	return r
+}
+
+// over reports whether a command names more files than are looked for.
+func (l *looked) over() bool { return l.names > mostNames || l.listed > mostListed }
 
 // paths are the files that a part's words may name: each word, what stands in one behind a = or the like, what the shell
 // makes of it, and all that in the folders that the script goes to.
 func (p part) paths(r Request) []Path {
-	var paths []Path
+	key := p.text + "\x00" + p.why
+	paths, known := r.looked.found[key]
+	if known {
+		return paths
+	}
+	defer func() { r.looked.found[key] = paths }()
 	for _, folder := range p.goesTo(r) {
 		in := r
 		in.Cwd = folder
 		names := p.named(in)
-		for _, name := range names[:min(len(names), mostNames)] {
+		for _, name := range names {
+			if r.looked.names++; r.looked.over() {
+				return paths
+			}
 			if folder != r.Cwd {
 				if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
 					continue
@@ -53,6 +76,9 @@ func (p part) goesTo(r Request) []string {
 	folders := []string{r.Cwd}
 	add := func(names []string) {
 		for _, from := range folders {
+			if len(folders) == mostFolders {
+				return
+			}
 			for _, name := range names {
 				if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
 					name = from + "/" + name
@@ -129,7 +155,6 @@ func inCode(text string) []string {
 // What is not known of it is nothing.
 func expanded(w *syntax.Word, r Request) (texts []string) {
 	defer func() { _ = recover() }() // of the library, on what an agent has written
-	listed := 0
 	config := &expand.Config{
 		Env: expand.FuncEnviron(func(name string) string {
 			switch name {
@@ -145,14 +170,14 @@ func expanded(w *syntax.Word, r Request) (texts []string) {
 	}
 	if r.List != nil {
 		config.ReadDir2 = func(folder string) ([]fs.DirEntry, error) {
-			if listed++; listed > mostListed {
+			if r.looked.listed++; r.looked.over() {
 				return nil, errTooMany
 			}
 			return r.List(folder)
 		}
 	}
 	for text, err := range expand.FieldsSeq(config, w) {
-		if err != nil || len(texts) == mostNames {
+		if r.looked.names++; err != nil || r.looked.over() {
 			break
 		}
 		texts = append(texts, text)

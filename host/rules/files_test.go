@@ -47,8 +47,15 @@ func TestFilesThatACommandNames(t *testing.T) {
 		}
 	}
 	for _, script := range []string{
+		"cat {1..99999999}", "cat" + strings.Repeat(" /*/*/*", 3000), strings.Repeat("cd a;cd b;", 4) + "x" + strings.Repeat(" a:b", 3000),
+	} {
+		if got := decide(script); got.Why != "it names too many files to look at" {
+			t.Errorf("%.20q…: %s, %s", script, got.Action, got.Why)
+		}
+	}
+	for _, script := range []string{
 		"cat *", "ls *.go", "cat a.go", "cat .envrc", "cat .env.example", "cat /etc/hosts", "cat /etc/h*", "cd /etc && cat hosts", "git commit -m 'read .env first'", "grep -rn '[.]env in x' .", "echo 'see the .env file'", "curl https://h/x/.env", "git add . ':!.env'", "cat ~/.bashrc", "cat $X", "cat $(ls)",
-		"for f in *; do cat $f; done", "python3 -c 'print(1)'", "cat {1..99999999}", "cat {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "cat /*/*/*/*/*/*/*/*",
+		"for f in *; do cat $f; done", "python3 -c 'print(1)'", "cat /*/*/*/*/*/*/*/*",
 	} {
 		if got := decide(script); got.Action != Allow {
 			t.Errorf("%q: %s, %s", script, got.Action, got.Why)

@@ -115,6 +115,8 @@ type Request struct {
 	Resolve func(string) string
 	// List lists a folder, for the wildcards of a command. It may be nil.
 	List func(string) ([]fs.DirEntry, error)
+
+	looked *looked
 }
 
 // Path is a file as named, and as it is found on the disk. Both are absolute
@@ -155,6 +157,7 @@ const (
 // Decide finds the rules that decide. Each simple command of a compound one is
 // decided by itself: all must be allowed, and one that is rejected is enough.
 func (l List) Decide(r Request) Verdict {
+	r = r.looking()
 	parts := r.Run.parts
 	if !r.Run.Given() {
 		parts = []part{{}}
@@ -182,6 +185,9 @@ func (l List) Decide(r Request) Verdict {
 	}
 	if private := l.private(r, parts); private != "" {
 		return Verdict{Action: Ask, Why: "`" + private + "` is private"}
+	}
+	if r.looked.over() {
+		return Verdict{Action: Ask, Why: "it names too many files to look at"}
 	}
 	var reasons []string
 	for _, n := range numbers(allowed) {
@@ -401,4 +407,7 @@ func (l List) private(r Request, parts []part) string {
 }
 
 // IsPrivate reports whether a request is about a private file.
-func (l List) IsPrivate(r Request) bool { return l.private(r, r.Run.parts) != "" }
+func (l List) IsPrivate(r Request) bool {
+	r = r.looking()
+	return l.private(r, r.Run.parts) != "" || r.looked.over()
+}

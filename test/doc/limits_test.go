@@ -65,6 +65,8 @@ var limits = []struct{ file, name, said string }{
 	{"host/terminal/screen.go", "maxLimit", "up to 16 MB"},
 	{"host/rules/command.go", "scriptLimit", "32 KB a command that rules can read"},
 	{"host/rules/command.go", "maxDepth", "deeper than 4 shells"},
+	{"host/rules/files.go", "mostNames", "4,000 names of files in a command"},
+	{"host/rules/files.go", "mostListed", "300 folders for its wildcards"},
 	{"host/policy/request.go", "maxCommand", "8 KB a command that a lasting answer"},
 	{"host/registry/index.go", "maxIndex", "8 MB the list of agents"},
 	{"host/registry/archive.go", "maxArchive", "1 GB an agent's archive"},
@@ -88,6 +90,7 @@ var sayings = map[string][]string{
 	"host/prompt/workingdiff.go":  {"@diff was sent without new files that are too large, or too many: %s."},
 	"host/mcp/mcp.go":             {"it is too long"},
 	"acp/errors.go":               {"the agent does not read its input"},
+	"host/rules/rules.go":         {"it names too many files to look at"},
 	"host/rules/command.go":       {"it is too long to be read", "it has too many shells within each other"},
 	"host/registry/archive.go":    {"it is longer than %d MB", "it has more than %d MB in it", "it has more than %d files"},
 }
