@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // Files of other places, and private ones, are asked about, where nothing is reviewed before too.
@@ -29,7 +30,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := write(t, other, "o.txt", "old\n")
+		path := must.Write(t, other, "o.txt", "old\n")
 
 		// Outside, before there are rules: with its change.
 		got := d.store(path, "new\n")
@@ -92,7 +93,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		}
 
 		// A read has no change, and is asked about with its own words.
-		large := write(t, other, "large", "")
+		large := must.Write(t, other, "large", "")
 		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestPlacesOfPendingWrites(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		d.rules([]string{"**/.env"})
 		other := t.TempDir()
-		path := write(t, other, "o.txt", "old\n")
+		path := must.Write(t, other, "o.txt", "old\n")
 		got := d.store(path, "new\n")
 		if d.shows().Description != "It is outside of the session's folder." || len(d.shows().Options) != 2 {
 			t.Errorf("shown is %v", d.shows())
@@ -156,7 +157,7 @@ func TestPlacesOfPendingWrites(t *testing.T) {
 		if len(d.queue.accepted) > 0 {
 			t.Error("what was allowed for its place counts as reviewed")
 		}
-		write(t, d.dir, ".env", "x\n")
+		must.Write(t, d.dir, ".env", "x\n")
 		got = d.store(".env", "y\n")
 		if d.shows().Description != "It is private." || d.open().decision.Why != "" { // said once
 			t.Errorf("shown is %v", d.shows())
@@ -472,7 +473,7 @@ func TestPicksOfARequest(t *testing.T) {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		// Looked for again, in a file that has changed above.
-		write(t, d.dir, "a.txt", nineBut("2", "two\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("2", "two\n"))
 		d.on(func() { d.diffs.LookAgain(&d.queue.pending[0].call) })
 		d.settle()
 		if d.selects(1, 1, false, 1) != false {
@@ -588,7 +589,7 @@ func TestQuestionsHaveOneAnswer(t *testing.T) {
 		if passed != 1 || refused != 0 {
 			t.Errorf("passed %d times, refused %d", passed, refused)
 		}
-		outside := write(t, t.TempDir(), "o.txt", "")
+		outside := must.Write(t, t.TempDir(), "o.txt", "")
 		read(outside)
 		d.answer("reject")
 		if passed != 1 || refused != 1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A read is answered once, with the text or with why there is none, and the follower hears of it where it may be made.
@@ -55,7 +56,7 @@ func TestARequestIsLookedAtAgain(t *testing.T) {
 		if p.call.Title != "a.txt" || p.call.Kind != session.KindEdit {
 			t.Errorf("it is asked as %+v", p.call)
 		}
-		write(t, d.dir, "a.txt", nineBut("8", "typed\n"))
+		must.Write(t, d.dir, "a.txt", nineBut("8", "typed\n"))
 		d.on(func() { d.LookAgain(&p.call, func() { looked++ }) })
 		d.settle()
 		if f := d.diffs.Files(&p.call); looked != 1 || !strings.Contains(f[0].Old, "typed") {
@@ -256,7 +257,7 @@ func TestWhatComesOfWritesIsTold(t *testing.T) {
 func TestAMoveThatFailsLeavesTheFile(t *testing.T) {
 	synctested(t, func(d *desk) {
 		got := d.change(context.Background(), FileEdit{Path: "c", To: "sub/cc"})
-		write(t, d.dir, "sub", "in its way\n")
+		must.Write(t, d.dir, "sub", "in its way\n")
 		d.answer("allow")
 		if got.err == nil || len(got.changed)+len(d.moved) > 0 || d.tree() != "a=a b=b c=c d=d f=f sub=in its way" {
 			t.Errorf("%+v, moved are %q, there are %s", got, d.moved, d.tree())
