@@ -295,7 +295,13 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	}
 	had.Mode = c.now.Mode
 	f, recorded := l.record.File(c.Path)
-	if had.Exists && (l.record.Remade(c.Path, had) || c.before.Exists || recorded && !f.Present.Exists) {
+	if c.before.Exists { // the disk has it too then
+		l.record.Remade(c.Path, had)
+		if t != nil {
+			t.Remade(c.Path, had)
+		}
+	}
+	if had.Exists && (c.before.Exists || recorded && !f.Present.Exists) {
 		l.record.Changed(c.Path, had, c.now)
 	} else {
 		l.record.Changed(c.Path, was, disk)
@@ -304,7 +310,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	switch {
 	case t == nil:
 		return
-	case had.Exists && (t.Remade(c.Path, had) || c.before.Exists || t.Gone(c.Path)):
+	case had.Exists && (c.before.Exists || t.Gone(c.Path)):
 		t.Changed(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)

@@ -281,11 +281,11 @@ func (r *Record) Renamed(from, to string) {
 }
 
 // Remade tells that a file is there again where it was before the agent moved it, as the user has it: what there is to
-// decide about its text is there again, and the agent has added another file. It reports whether a file was moved so.
-func (r *Record) Remade(path string, now Content) bool {
+// decide about its text is there again, and the agent has added another file.
+func (r *Record) Remade(path string, now Content) {
 	at := r.files[path]
 	if at != nil && !at.Baseline.Exists {
-		return false // it is one that the agent has made there
+		return // it is one that the agent has made there
 	}
 	there := at != nil // the agent had removed another one there
 	for _, f := range r.files {
@@ -303,9 +303,8 @@ func (r *Record) Remade(path string, now Content) bool {
 			r.set(f, now, false)
 			r.settle(f)
 		}
-		return true
+		return
 	}
-	return false
 }
 
 // Now brings a file in step with what the user sees.

@@ -110,7 +110,7 @@ func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(f
 func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
 
 // Remade is that of the turn's record.
-func (t *Turn) Remade(path string, now review.Content) bool { return t.record.Remade(path, now) }
+func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, now) }
 
 // Decided tells that a file has become another by the user's decision about the agent's changes. What was
 // refused may come back by it.
