@@ -12,8 +12,7 @@ import (
 
 // This file keeps the owner, the permissions and the other attributes of a file that is replaced on the disk.
 
-// accessList is where Linux has who else may read and write a file; st_mode alone would say that the
-// file's group may.
+// accessList is where Linux has who else may read and write a file; st_mode alone would say that the file's group may.
 const accessList = "system.posix_acl_access"
 
 // keepAttributes gives f the extended attributes of the file at path. It fails with fs.ErrPermission where

@@ -22,8 +22,7 @@ func (w *watching) overtaken(name, data, command string) bool {
 	})
 }
 
-// The user writes a file that another program has written a moment ago. Nothing is asked, and both texts are
-// written.
+// The user writes a file that another program has written a moment ago. Nothing is asked, and both texts are written.
 func TestTheUserWritesRightAfterAnother(t *testing.T) {
 	const had = "one\ntwo\nthree\nfour\n"
 	for _, c := range []struct {

@@ -21,8 +21,7 @@ type clash struct {
 	Sign, Virtual string // as drawn
 }
 
-// clashes are the open conflicts of the current buffer. What they say of their lines is compared with
-// what is drawn.
+// clashes are the open conflicts of the current buffer. What they say of their lines is compared with what is drawn.
 func (n *neovim) clashes() []clash {
 	n.t.Helper()
 	var list []clash

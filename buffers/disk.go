@@ -132,9 +132,8 @@ func readOld(path string) (file, error) {
 	return old, cause(unix.Access(path, unix.W_OK))
 }
 
-// Obstacle returns what keeps the file at a real path from being read, or written, whoever allows it: a
-// directory stands there, a device or the like, or permissions do not let us. That nothing is there is
-// none. It reads the disk.
+// Obstacle returns what keeps the file at a real path from being read, or written, whoever allows it: a directory
+// stands there, a device or the like, or permissions do not let us. That nothing is there is none. It reads the disk.
 func Obstacle(path string, write bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -211,8 +210,7 @@ func (j *journal) write(path string, data []byte, now file, was *standing) error
 
 const temporaryPrefix = ".acp-"
 
-// IsTemporary reports whether a path is that of a new file which is not in its place yet: it belongs to no
-// project.
+// IsTemporary reports whether a path is that of a new file which is not in its place yet: it belongs to no project.
 func IsTemporary(path string) bool {
 	number, ok := strings.CutPrefix(filepath.Base(path), temporaryPrefix)
 	_, err := strconv.ParseUint(number, 36, 64)

@@ -46,9 +46,8 @@ func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	}, done)
 }
 
-// Restore gives the file at path exactly these bytes and permission bits: a file that was deleted, or one
-// that is no text. Its buffer follows as it follows other programs, and the user's unsaved lines stay there.
-// done is as with Read.
+// Restore gives the file at path exactly these bytes and permission bits: a file that was deleted, or one that is no
+// text. Its buffer follows as it follows other programs, and the user's unsaved lines stay there. done is as with Read.
 func (f *Files) Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(Written, error)) {
 	submit(f, "restore", &job{ctx: ctx, path: path}, func(path string) (Written, error) {
 		return f.withMode(ctx, path, &mode, func() (Written, error) { return f.restore(ctx, path, data) })
@@ -118,10 +117,9 @@ func (f *Files) decided(path, text, base string, s found) goal {
 	return g
 }
 
-// carried makes the changes from old to next in text, by lines: what they remove goes where text has it too, and
-// what they add comes to the same place, unless it stands for lines that text does not have. Lines that only text
-// has stay, and those that only old has do not get there. The last newline stays as it is too, unless it is one of
-// the changes.
+// carried makes the changes from old to next in text, by lines: what they remove goes where text has it too, and what
+// they add comes to the same place, unless it stands for lines that text does not have. Lines that only text has stay,
+// and those that only old has do not get there. The last newline stays as it is too, unless it is one of the changes.
 func carried(text, old, next string) string {
 	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(old))
 	at := rowsOf(had, there)
@@ -333,8 +331,7 @@ func withoutAdded(mine, saved, text string) string {
 	return without
 }
 
-// withMode gives a file its permission bits, if not nil, after edit has changed it. Where edit fails they
-// stay.
+// withMode gives a file its permission bits, if not nil, after edit has changed it. Where edit fails they stay.
 func (f *Files) withMode(ctx context.Context, path string, mode *fs.FileMode, edit func() (Written, error)) (Written, error) {
 	if mode == nil {
 		return edit()

@@ -2,10 +2,9 @@
 // one has unsaved text, from the disk otherwise; and takes the agents' texts into buffers and onto
 // the disk without losing what the user typed.
 //
-// A file's text is the same for loaded and unloaded files: UTF-8 without a byte order mark, lines
-// ended by "\n" whatever 'fileformat' says, the last newline only where the file has one. A write
-// gives all of that back, so that writing what was read changes no byte. Agents compare and replace
-// text by lines, which "\r\n" would make fail.
+// A file's text is the same for loaded and unloaded files: UTF-8 without a byte order mark, lines ended by "\n"
+// whatever 'fileformat' says, the last newline only where the file has one. A write gives all of that back, so that
+// writing what was read changes no byte. Agents compare and replace text by lines, which "\r\n" would make fail.
 //
 // The disk gets exactly the agent's text, but for what the user has saved in Neovim since the agent was given the
 // file's, which is merged into it. The buffer gets the same, or, where the user has unsaved text in it, a
@@ -28,8 +27,7 @@ type Editor interface {
 	CallBuffers(ctx context.Context, fn string, args, result any) error
 }
 
-// Files reads and writes the text of files. Its methods may be called from any goroutine and do not
-// block.
+// Files reads and writes the text of files. Its methods may be called from any goroutine and do not block.
 type Files struct {
 	// Slow, which may be nil, hears in a sentence that Neovim is about to stand still for a while, once for each file;
 	// it returns when the user may have seen that. To be set before the first write. Any goroutine.

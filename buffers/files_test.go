@@ -64,8 +64,7 @@ func TestReadsGiveLines(t *testing.T) {
 	})
 }
 
-// Agents get the same text whatever the bytes are, from the disk, from a buffer, and from one with unsaved
-// text.
+// Agents get the same text whatever the bytes are, from the disk, from a buffer, and from one with unsaved text.
 func TestReadsGiveTheTextOfAllEncodings(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		for _, c := range []struct{ name, data, want string }{

@@ -88,8 +88,7 @@ func (f *Files) cutShort(path string, now stamp) ([]byte, bool) {
 	return text, err == nil
 }
 
-// Journal has the texts of each file kept in a folder as long as it is written in place. Called before
-// all else.
+// Journal has the texts of each file kept in a folder as long as it is written in place. Called before all else.
 func (f *Files) Journal(dir string) { f.journal = &journal{dir: dir} }
 
 // inPlace keeps both texts of a file until its write has ended.

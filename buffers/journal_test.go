@@ -61,8 +61,7 @@ func TestEmptyEntries(t *testing.T) {
 	}
 }
 
-// A Neovim that is killed while it writes leaves a file that is neither old nor new: both texts are
-// offered afterwards.
+// A Neovim that is killed while it writes leaves a file that is neither old nor new: both texts are offered afterwards.
 func TestWriteCutShortIsOffered(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		dir := filepath.Join(t.TempDir(), "writes")

@@ -66,8 +66,7 @@ type patch struct {
 	Text  string `msgpack:"text"`
 }
 
-// decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim
-// can tell.
+// decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim can tell.
 func (l live) decode(data []byte) (string, bool) {
 	text, f, ok := decode(data, l.Encoding)
 	if !ok || l.Format == "mac" || f.dos != (l.Format == "dos" && strings.Contains(text, "\n")) {

@@ -26,13 +26,12 @@ type Seen struct {
 	Form    string      // how the disk has it, see [Form]; "" where there is no file or Large
 }
 
-// Look gives a file of at most limit bytes as the user has it, without the agent getting to know it.
-// Neovim is asked only where a watched buffer shows the file. With settle what the disk has reaches that
-// buffer, and is told, before it is looked at: whoever wrote the file is known to be done with it. Looks
-// take effect in the order of the reads and writes of the file. That there is no file is no error, that
-// there is something else is one. A file whose write was cut short counts as written until the user says what it is to
-// have, see [Files.Recover]. done is called exactly once, from any goroutine, also when the watch
-// has ended.
+// Look gives a file of at most limit bytes as the user has it, without the agent getting to know it. Neovim is asked
+// only where a watched buffer shows the file. With settle what the disk has reaches that buffer, and is told, before it
+// is looked at: whoever wrote the file is known to be done with it. Looks take effect in the order of the reads and
+// writes of the file. That there is no file is no error, that there is something else is one. A file whose write was
+// cut short counts as written until the user says what it is to have, see [Files.Recover]. done is called exactly once,
+// from any goroutine, also when the watch has ended.
 func (w *Watch) Look(path string, settle bool, limit int64, done func(Seen, error)) {
 	answer := func(s Seen, err error) {
 		if err != nil {

@@ -21,9 +21,8 @@ var (
 	seed   = flag.Uint64("seed", 1, "seed of the random edits")
 )
 
-// TestRandomEdits lets a user and an agent edit one file, the agent through its client and on the disk,
-// and after each of its writes compares what must hold. Every line is unlike all others, so where a line
-// goes is no question.
+// TestRandomEdits lets a user and an agent edit one file, the agent through its client and on the disk, and after each
+// of its writes compares what must hold. Every line is unlike all others, so where a line goes is no question.
 func TestRandomEdits(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		r := &randomEdits{watching: n.follow(), Rand: rand.New(rand.NewPCG(*seed, 0))}

@@ -49,8 +49,7 @@ func (s *shown) last(path string) live {
 	return s.at[path]
 }
 
-// whole returns the text of a buffer as :write would write it, and false where the buffer is no longer as
-// l says.
+// whole returns the text of a buffer as :write would write it, and false where the buffer is no longer as l says.
 func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, error) {
 	if lines, ok := f.shown.get(path, l.version()); ok {
 		return l.ended(lines), true, nil
@@ -86,8 +85,7 @@ func (l live) unended(text string) string {
 	return text + "\n"
 }
 
-// between is changes of two texts whose lines all end, without a look at each line that both begin or end
-// with.
+// between is changes of two texts whose lines all end, without a look at each line that both begin or end with.
 func between(old, text string) []hunk {
 	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")

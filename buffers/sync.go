@@ -424,10 +424,9 @@ func becameUTF8(encoding, had string, data []byte) bool {
 	return false
 }
 
-// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there
-// before, or what the agent was given, with unsaved text in it: that counts where some of it is on the disk
-// now. A wrong guess would take the user's lines for removed. Where neither is known the user's text stays, and
-// all of it conflicts.
+// merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there before, or
+// what the agent was given, with unsaved text in it: that counts where some of it is on the disk now. A wrong guess
+// would take the user's lines for removed. Where neither is known the user's text stays, and all of it conflicts.
 //
 // With own it is what the user wants back: where they have typed beside it, that is no conflict.
 func (f *Files) merge(path, mine, theirs string, own bool) (merged string, conflicts []conflict) {

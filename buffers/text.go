@@ -35,10 +35,9 @@ func detect(data []byte) (string, format) {
 	return text, f
 }
 
-// Form tells how the text of a file with these bytes stands on the disk, beside the text itself: its encoding,
-// its line ends, "dos" where all are "\r\n" and else "unix", "bom" where it begins with a byte order mark, and
-// "noeol" where its last line lacks an end, as in "utf-8 dos bom". Files of one text and one form have the same
-// bytes.
+// Form tells how the text of a file with these bytes stands on the disk, beside the text itself: its encoding, its line
+// ends, "dos" where all are "\r\n" and else "unix", "bom" where it begins with a byte order mark, and "noeol" where its
+// last line lacks an end, as in "utf-8 dos bom". Files of one text and one form have the same bytes.
 func Form(data []byte) string {
 	if !utf8.Valid(data) {
 		text, f := detect(data)

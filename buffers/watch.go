@@ -211,8 +211,7 @@ func (w *Watch) Overwritten(name string) {
 	}
 }
 
-// Reread says that Neovim has read a tracked file again: what others have made of it is told before the user does
-// more.
+// Reread says that Neovim has read a tracked file again: what others have made of it is told before the user does more.
 func (w *Watch) Reread(name string) {
 	w.mu.Lock()
 	path, ok := w.names[name]

@@ -15,10 +15,9 @@ const (
 // Edit says that a[A0:A1] becomes b[B0:B1].
 type Edit struct{ A0, A1, B0, B1 int }
 
-// Compare returns the edits that make b of a, in order, none touching the
-// next. Sequences are split where an element stands once in both, as people
-// read them, then compared by Myers' algorithm in linear space. Time is about
-// linear in their length times [maxCost] at worst, whatever is in them.
+// Compare returns the edits that make b of a, in order, none touching the next. Sequences are split where an element
+// stands once in both, as people read them, then compared by Myers' algorithm in linear space. Time is about linear in
+// their length times [maxCost] at worst, whatever is in them.
 func Compare(a, b []string) []Edit {
 	from, end := 0, 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
@@ -173,10 +172,9 @@ func (c *comparison) shortest(a0, a1, b0, b1 int) {
 	}
 }
 
-// middle is a place that a shortest way from (a0, b0) to (a1, b1) leads
-// through, found from both ends at once; where that takes too many changes,
-// the place furthest from where its search began. The ranges are not empty and
-// differ at both ends.
+// middle is a place that a shortest way from (a0, b0) to (a1, b1) leads through, found from both ends at once; where
+// that takes too many changes, the place furthest from where its search began. The ranges are not empty and differ at
+// both ends.
 func (c *comparison) middle(a0, a1, b0, b1 int) (x, y int) {
 	const nowhere = math.MaxInt / 2
 	fwd, bwd, zero := c.forward, c.backward, len(c.b)+1

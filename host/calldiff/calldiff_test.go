@@ -144,8 +144,7 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 	})
 }
 
-// What comes while another is looked for waits, and what is gone by then is not
-// looked for.
+// What comes while another is looked for waits, and what is gone by then is not looked for.
 func TestChangesWaitForEachOther(t *testing.T) {
 	s, dir, may := newScene(t)
 	for _, name := range []string{"a", "b", "c"} {

@@ -78,8 +78,7 @@ func (s *Snapshot) unhidden(found []*file) []*file {
 	return slices.DeleteFunc(found, func(f *file) bool { return old(f) && !known[f.inode()] })
 }
 
-// moves makes changes of what is gone and what was found, in which a file that has only got another path
-// is one change.
+// moves makes changes of what is gone and what was found, in which a file that has only got another path is one change.
 func moves(gone, found []*file) (changes []Change) {
 	from, moved := map[*file]*file{}, map[*file]bool{}
 	pair(gone, found, (*file).inode, from, moved)

@@ -1,11 +1,9 @@
-// Package diff is what a change of one file looks like: from what an agent
-// tells of it, and the text that the file has now, to hunks with line numbers
-// and changed words. It is pure, and safe for use from any goroutine.
+// Package diff is what a change of one file looks like: from what an agent tells of it, and the text that the file has
+// now, to hunks with line numbers and changed words. It is pure, and safe for use from any goroutine.
 //
-// Agents tell a change by two texts, which are the whole file or a fragment of
-// it, or by a patch in Git's format, or by its name alone (the specification,
-// Tool Calls, Diffs). Texts have "\n" between their lines, as package
-// buffers gives them: where all lines of a text end in "\r\n", they are read so.
+// Agents tell a change by two texts, which are the whole file or a fragment of it, or by a patch in Git's format, or by
+// its name alone (the specification, Tool Calls, Diffs). Texts have "\n" between their lines, as package buffers gives
+// them: where all lines of a text end in "\r\n", they are read so.
 package diff
 
 import (
@@ -18,8 +16,7 @@ import (
 // Context is how many unchanged lines a hunk has before and after what changes.
 const Context = 2
 
-// around is how many more lines a parser gets before and after a hunk; where
-// there are many hunks, that many for all.
+// around is how many more lines a parser gets before and after a hunk; where there are many hunks, that many for all.
 const around, aroundAll = 40, 800
 
 // LargestFile is the size in bytes up to which a file is read to find or to show a change of it.
@@ -31,20 +28,17 @@ type File struct {
 	OldPath   string            // before a move, or the source of a copy; else ""
 	Operation session.Operation // "" never; what no text was told of is a modify
 
-	// Located says that the place of the change in the file is known, and that
-	// Old and New are the whole file: before the change and after it, which need
-	// not be what the file has now. Else Old and New are what the agent told,
-	// without what is around it, and lines have numbers only where it told those
-	// too, by a patch, or where the whole is kept no more (see [File.Brief]).
+	// Located says that the place of the change in the file is known, and that Old and New are the whole file: before
+	// the change and after it, which need not be what the file has now. Else Old and New are what the agent told,
+	// without what is around it, and lines have numbers only where it told those too, by a patch, or where the whole is
+	// kept no more (see [File.Brief]).
 	Located bool
-	// Note is a sentence, without a full stop, where there is something to say of
-	// the change that its lines do not show: "binary file", or that the file does
-	// not have the text. Else "".
+	// Note is a sentence, without a full stop, where there is something to say of the change that its lines do not
+	// show: "binary file", or that the file does not have the text. Else "".
 	Note string
 
-	// Old and New are the texts before and after, for a view side by side, with
-	// "\n" between lines. A file that is not there before or after has the text
-	// "", see Operation; and so have both where there is no text to show.
+	// Old and New are the texts before and after, for a view side by side, with "\n" between lines. A file that is not
+	// there before or after has the text "", see Operation; and so have both where there is no text to show.
 	Old, New string
 	// Hunks are in the order of the file. None touches the next.
 	Hunks          []Hunk
@@ -70,9 +64,8 @@ func (f *File) Name(short func(string) string) string {
 
 // Hunk is a place where a file changes, with up to [Context] lines around it.
 type Hunk struct {
-	// OldStart and NewStart are the 1-based numbers of the first line in the old
-	// and the new text; where a side has no line in the hunk, of the line that
-	// would follow. They are 0 where line numbers are not known.
+	// OldStart and NewStart are the 1-based numbers of the first line in the old and the new text; where a side has no
+	// line in the hunk, of the line that would follow. They are 0 where line numbers are not known.
 	OldStart, NewStart int
 	Lines              []Line
 	// Before and After are unchanged lines next to those, without newlines, which
@@ -94,12 +87,10 @@ const (
 type Line struct {
 	Kind Kind
 	Text string // without "\n"; it may end in "\r" where a text has both line ends
-	// Old and New are 1-based line numbers; 0 on the side that does not have the
-	// line, and where they are not known.
+	// Old and New are 1-based line numbers; 0 on the side that does not have the line, and where they are not known.
 	Old, New int
-	// Words are the bytes of Text that differ from the line it became or was, in
-	// order and apart from each other, at boundaries of characters. There are
-	// none where nearly all of the line differs: then the line is what changed.
+	// Words are the bytes of Text that differ from the line it became or was, in order and apart from each other, at
+	// boundaries of characters. There are none where nearly all of the line differs: then the line is what changed.
 	Words []Span
 	// NoNewline says that the text ends with this line, without a newline.
 	NoNewline bool
@@ -110,9 +101,8 @@ type Span struct{ Start, End int }
 
 // Now is what is known of a file when its change is looked for in it.
 type Now struct {
-	// Text is the file's, nil where there is no such file. Of a file that moves,
-	// it is the text at the old path, or at the new one when it has moved; of a
-	// copy, that of its source.
+	// Text is the file's, nil where there is no such file. Of a file that moves, it is the text at the old path, or at
+	// the new one when it has moved; of a copy, that of its source.
 	Text *string
 	// Disk is what the disk has of it, where Text has what is unsaved there; else
 	// nil. Many agents read and write that alone.
@@ -131,10 +121,8 @@ func Told(d session.Diff) File {
 	return t.File
 }
 
-// Of is a change with its place in the file. It is searched there as it was
-// before the change and as it is after; where only white space differs, what
-// the file has counts. What is not found is as the agent told it, and Note says
-// so.
+// Of is a change with its place in the file. It is searched there as it was before the change and as it is after; where
+// only white space differs, what the file has counts. What is not found is as the agent told it, and Note says so.
 func Of(d session.Diff, now Now) File {
 	t := read(d)
 	for _, text := range []**string{&now.Text, &now.Disk} {
@@ -185,8 +173,7 @@ func (f File) Line() int {
 	return h.NewStart + n
 }
 
-// Alike reports whether two changes remove and add the same lines, but for white
-// space around them.
+// Alike reports whether two changes remove and add the same lines, but for white space around them.
 func (f *File) Alike(g *File) bool {
 	return slices.EqualFunc(f.changed(), g.changed(), func(a, b Line) bool {
 		return a.Kind == b.Kind && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text)
@@ -205,9 +192,8 @@ func (f *File) changed() (lines []Line) {
 	return lines
 }
 
-// Brief is the change without the whole texts, for what is kept long: Old and
-// New are the lines of the hunks, which still have their numbers. It shares no
-// memory with f.
+// Brief is the change without the whole texts, for what is kept long: Old and New are the lines of the hunks, which
+// still have their numbers. It shares no memory with f.
 func (f File) Brief() File {
 	return f.brief(len(f.Hunks), 0)
 }

@@ -17,8 +17,7 @@ func change(old, text string) session.Diff {
 	return session.Diff{Operation: session.OperationModify, Path: "/a", OldText: &old, NewText: &text}
 }
 
-// String is a change as the tests read it: a head, and lines with their
-// numbers and sign, changed words in brackets.
+// String is a change as the tests read it: a head, and lines with their numbers and sign, changed words in brackets.
 func (f File) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s +%d -%d", f.Operation, f.Added, f.Removed)

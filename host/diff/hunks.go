@@ -6,9 +6,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// between is how one text becomes another, as hunks; numbered says that the
-// texts are whole, so that their lines have numbers and a missing last newline
-// means something.
+// between is how one text becomes another, as hunks; numbered says that the texts are whole, so that their lines have
+// numbers and a missing last newline means something.
 func (f *File) between(numbered bool) {
 	old, text := f.Old, f.New
 	if !numbered {

@@ -103,8 +103,7 @@ func (f *File) say(note string) {
 	f.Note += note
 }
 
-// bareLines is a text with "\n" between its lines; crlf says that it had
-// "\r\n" between all of them.
+// bareLines is a text with "\n" between its lines; crlf says that it had "\r\n" between all of them.
 func bareLines(text string) (bare string, crlf bool) {
 	n := strings.Count(text, "\n")
 	if n == 0 || n != strings.Count(text, "\r\n") {
@@ -260,9 +259,8 @@ func (t *told) locatePatch(text string, done bool) (why string) {
 	return missing(done)
 }
 
-// locateText finds the fragment before the change in the file's text, or the
-// one after it where the change has been made already. Where both are there,
-// one is often a part of the other; then it is not there by itself.
+// locateText finds the fragment before the change in the file's text, or the one after it where the change has been
+// made already. Where both are there, one is often a part of the other; then it is not there by itself.
 func (t *told) locateText(old, text string, now Now) (why string) {
 	file := *now.Text
 	switch {
@@ -369,8 +367,7 @@ func telling(text string) bool {
 	return n >= 3
 }
 
-// choose is the place nearest to a line, rather below it than above; or the
-// first one.
+// choose is the place nearest to a line, rather below it than above; or the first one.
 func (f *File) choose(text string, places []int, line int) int {
 	if len(places) == 1 {
 		return places[0]
@@ -402,8 +399,7 @@ var likenesses = []struct {
 
 const whiteSpace = "its white space differs from the file's"
 
-// replaceLines replaces whole lines that are alike by others. Those that stay
-// are as the file has them.
+// replaceLines replaces whole lines that are alike by others. Those that stay are as the file has them.
 func (f *File) replaceLines(file, from, to string, line int, normal func(string) string) (string, bool) {
 	lines, part := linediff.Lines(file), linediff.Lines(from)
 	plain := func(lines []string) string {

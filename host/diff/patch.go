@@ -16,8 +16,7 @@ type patch struct {
 	mode      string // a change of the file's mode, in words
 }
 
-// parsePatch reads a patch; with bare set, lines that all end in "\r\n" lose the
-// "\r".
+// parsePatch reads a patch; with bare set, lines that all end in "\r\n" lose the "\r".
 func parsePatch(text string, bare bool) (patch, error) {
 	files, _, err := gitdiff.Parse(strings.NewReader(ended(text)))
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// text is some lines: few different ones, so that they repeat, with all kinds
-// of line ends.
+// text is some lines: few different ones, so that they repeat, with all kinds of line ends.
 func text(r *rand.Rand, lines int) string {
 	words := []string{"a", "b", "if x {", "}", "", "\t", "größe = 1", "return x, y", "日本語 です", "e\u0301 x"}
 	ends := [][]string{{"\n"}, {"\r\n"}, {"\n", "\n", "\r\n"}}[r.IntN(3)]
@@ -165,8 +164,7 @@ func TestLongSequences(t *testing.T) {
 	}
 }
 
-// A fragment is found again, before the change and after it, and the picture
-// is the same.
+// A fragment is found again, before the change and after it, and the picture is the same.
 func TestFragmentsAreFound(t *testing.T) {
 	tried := 0
 	defer func() {
@@ -203,8 +201,7 @@ func TestFragmentsAreFound(t *testing.T) {
 	}
 }
 
-// Whatever is told, and whatever the file has, there is something to show, and
-// what is said to be located adds up.
+// Whatever is told, and whatever the file has, there is something to show, and what is said to be located adds up.
 func TestAnythingGoes(t *testing.T) {
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -255,9 +252,8 @@ func numbers(first, last int, format string) string {
 	return b.String()
 }
 
-// Ten thousand changed lines of a hundred thousand, and texts that invite to
-// compare everything with everything. The bound is far above what it takes,
-// and far below what quadratic work would.
+// Ten thousand changed lines of a hundred thousand, and texts that invite to compare everything with everything. The
+// bound is far above what it takes, and far below what quadratic work would.
 func TestLargeTextsAreFast(t *testing.T) {
 	same := strings.Repeat("x\n", 100_000)
 	var every strings.Builder
@@ -331,8 +327,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// A patch makes the new text of the old one, and is found where it was applied;
-// one that is damaged does no harm.
+// A patch makes the new text of the old one, and is found where it was applied; one that is damaged does no harm.
 func TestPatches(t *testing.T) {
 	applied := 0
 	for seed := range uint64(3000) {

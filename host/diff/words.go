@@ -17,8 +17,7 @@ const (
 	maxTokens = 4096
 )
 
-// MarkWords finds what differs in the lines that a block of changes replaced by
-// others, and sets their Words.
+// MarkWords finds what differs in the lines that a block of changes replaced by others, and sets their Words.
 func MarkWords(removed, added []Line) {
 	if len(removed) == 0 || len(added) == 0 {
 		return
@@ -188,8 +187,7 @@ func offsets(tokens []string) []int {
 	return at
 }
 
-// tokens cuts a line into words, white space, and single other characters,
-// each with the marks that combine with it.
+// tokens cuts a line into words, white space, and single other characters, each with the marks that combine with it.
 func tokens(text string) []string {
 	list := make([]string, 0, len(text)/3+1)
 	start, last := 0, other

@@ -1,7 +1,6 @@
-// Package editor is the only way to Neovim: one goroutine makes every call,
-// at most one batch of operations is in flight, and a batch is cut so that
-// Neovim is busy with it no longer than a frame. A Neovim that does not answer
-// (a pending key, a hit-enter prompt) holds up this goroutine and nothing else.
+// Package editor is the only way to Neovim: one goroutine makes every call, at most one batch of operations is in
+// flight, and a batch is cut so that Neovim is busy with it no longer than a frame. A Neovim that does not answer (a
+// pending key, a hit-enter prompt) holds up this goroutine and nothing else.
 package editor
 
 import (
@@ -18,8 +17,7 @@ import (
 type Op struct {
 	Name string
 	Args any
-	// Done, if set, gets the operation's result or error, on the editor
-	// goroutine. It must not block.
+	// Done, if set, gets the operation's result or error, on the editor goroutine. It must not block.
 	Done func(result any, err error)
 }
 
@@ -36,8 +34,7 @@ type Source interface {
 	Interval() time.Duration
 }
 
-// Neovim executes a batch and answers for each operation. Busy is how long
-// Neovim worked on it.
+// Neovim executes a batch and answers for each operation. Busy is how long Neovim worked on it.
 type Neovim interface {
 	Batch(ops []any) (answers []any, busy time.Duration, err error)
 }
@@ -54,8 +51,7 @@ const (
 	maxBudget   = 512 << 10
 )
 
-// Editor owns the connection to Neovim. Create it with [New], run it with
-// [Editor.Run].
+// Editor owns the connection to Neovim. Create it with [New], run it with [Editor.Run].
 type Editor struct {
 	nvim Neovim
 	wake chan struct{}
@@ -88,9 +84,8 @@ func New(n Neovim) *Editor {
 // Mark says that s has changes. Any goroutine; it returns at once.
 func (e *Editor) Mark(s Source) { e.mark(s, false) }
 
-// Hurry says that s has changes that wait for no frame and no interval, as the
-// user waits for them and nothing more is to be expected soon. Any goroutine; it
-// returns at once.
+// Hurry says that s has changes that wait for no frame and no interval, as the user waits for them and nothing more is
+// to be expected soon. Any goroutine; it returns at once.
 func (e *Editor) Hurry(s Source) { e.mark(s, true) }
 
 func (e *Editor) mark(s Source, hurry bool) {
@@ -122,8 +117,7 @@ func (e *Editor) Forget(s Source) {
 	}
 }
 
-// Post has an operation executed with the next batch. Any goroutine; it
-// returns at once. Op.Done is called in any case.
+// Post has an operation executed with the next batch. Any goroutine; it returns at once. Op.Done is called in any case.
 func (e *Editor) Post(op Op) {
 	e.mu.Lock()
 	closed := e.closed
@@ -202,8 +196,7 @@ func (op Op) finish(result any, err error) {
 func (e *Editor) Run() {
 	defer e.drain()
 	budget := firstBudget
-	// When Neovim has had its rest, and when the next batch of sources is due that
-	// nobody hurries.
+	// When Neovim has had its rest, and when the next batch of sources is due that nobody hurries.
 	var free, due time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -251,9 +244,8 @@ func adapt(budget int, full bool, busy time.Duration) int {
 	return budget
 }
 
-// collect takes the calls that wait, and from each source whose time has come
-// what it has; taken tells that a source was asked whose time it was without
-// hurry, full that one of them has more. With nothing to do it says how long until
+// collect takes the calls that wait, and from each source whose time has come what it has; taken tells that a source
+// was asked whose time it was without hurry, full that one of them has more. With nothing to do it says how long until
 // there may be; 0 is until woken.
 func (e *Editor) collect(budget int, free, due time.Time) (ops []Op, taken, full bool, next time.Duration) {
 	now := time.Now()
@@ -321,8 +313,7 @@ func (e *Editor) execute(ops []Op) (time.Duration, error) {
 	return busy, err
 }
 
-// result takes apart one answer: {ok, value} as a list, value being the error
-// message when ok is false.
+// result takes apart one answer: {ok, value} as a list, value being the error message when ok is false.
 func result(name string, answer any) (any, error) {
 	pair, _ := answer.([]any)
 	if len(pair) == 0 {

@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// neovim is a fake one. It takes the time that busy says for each batch, and
-// keeps the names of the operations.
+// neovim is a fake one. It takes the time that busy says for each batch, and keeps the names of the operations.
 type neovim struct {
 	t       *testing.T
 	busy    func(ops int) time.Duration
@@ -78,8 +77,7 @@ func (n *neovim) seen() string {
 	return strings.Join(b, " | ")
 }
 
-// run starts an editor in a bubble of synctest, where time is virtual, and ends
-// it with the test.
+// run starts an editor in a bubble of synctest, where time is virtual, and ends it with the test.
 func run(t *testing.T, n *neovim) *Editor {
 	t.Helper()
 	n.t = t
@@ -244,8 +242,7 @@ func TestOneBatchInFlight(t *testing.T) {
 	})
 }
 
-// Batches that take all there is begin a frame apart, others as soon as Neovim
-// has had its rest.
+// Batches that take all there is begin a frame apart, others as soon as Neovim has had its rest.
 func TestFrames(t *testing.T) {
 	const ms = time.Millisecond
 	for _, test := range []struct {
@@ -284,8 +281,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// What is hurried waits for no frame and no interval, but lets Neovim rest, and
-// does not hold up the next frame.
+// What is hurried waits for no frame and no interval, but lets Neovim rest, and does not hold up the next frame.
 func TestHurry(t *testing.T) {
 	const ms = time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
@@ -498,8 +494,7 @@ func TestBudgetGrows(t *testing.T) {
 	})
 }
 
-// The budget finds the size that a frame can bear, and small batches, which
-// are always quick, do not make it grow.
+// The budget finds the size that a frame can bear, and small batches, which are always quick, do not make it grow.
 func TestBudgetFindsItsSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &neovim{busy: func(ops int) time.Duration { return time.Duration(ops) * 100 * time.Microsecond }}
@@ -582,8 +577,7 @@ func TestNeovimGoes(t *testing.T) {
 	})
 }
 
-// What is in flight when the editor is closed gets its answer; what was not
-// sent is not.
+// What is in flight when the editor is closed gets its answer; what was not sent is not.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &neovim{held: make(chan struct{})}

@@ -36,9 +36,8 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-// Observe looks at the files of a call when it names them, which is before it changes them unless the agent
-// is fast, and when it has ended. Where the agent is not working, as in a replay, what a new call says is no
-// change.
+// Observe looks at the files of a call when it names them, which is before it changes them unless the agent is fast,
+// and when it has ended. Where the agent is not working, as in a replay, what a new call says is no change.
 func (l *Ledger) Observe(call *session.ToolCall, working bool) {
 	f := l.calls[call]
 	if f == nil {

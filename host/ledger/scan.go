@@ -10,8 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 )
 
-// scanner takes snapshots of a session's folders, one after the other. It belongs to the ledger's
-// goroutine.
+// scanner takes snapshots of a session's folders, one after the other. It belongs to the ledger's goroutine.
 type scanner struct {
 	config   Config
 	box      *mailbox.Mailbox

@@ -8,8 +8,7 @@ package page
 
 import "slices"
 
-// Page is what a buffer has, and which of it is out of date. Its zero value is an empty buffer. One
-// goroutine owns it.
+// Page is what a buffer has, and which of it is out of date. Its zero value is an empty buffer. One goroutine owns it.
 type Page struct {
 	rows  []int // lines the buffer has of each block
 	dirty []int // blocks, ascending, of which there is something to send

@@ -222,8 +222,7 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 	}
 }
 
-// What the user's answer to a request comes to, with hunks that they have refused; asking for it changes
-// nothing.
+// What the user's answer to a request comes to, with hunks that they have refused; asking for it changes nothing.
 func TestWhatAnAnswerComesTo(t *testing.T) {
 	yes := session.PermissionOption{ID: "yes", Kind: "allow_once"}
 	always := session.PermissionOption{ID: "always", Kind: "allow_always"}

@@ -144,8 +144,7 @@ func decideAll(t *testing.T, r *Record, d Decision) {
 	}
 }
 
-// TestRandomRetractions has changes of the agent's taken back: what is left is in step with who has written
-// which line.
+// TestRandomRetractions has changes of the agent's taken back: what is left is in step with who has written which line.
 func TestRandomRetractions(t *testing.T) {
 	for i := range *rounds {
 		h := &history{t: t, Rand: rand.New(rand.NewPCG(*seed, uint64(i))), r: New(1 << 20)}

@@ -339,9 +339,8 @@ func TestSavedRecords(t *testing.T) {
 	}
 }
 
-// TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed.
-// What a rejection leaves is known from the lines of the hunk; the undo of one leads back, and its redo
-// there again.
+// TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed. What a rejection
+// leaves is known from the lines of the hunk; the undo of one leads back, and its redo there again.
 func TestRandomDecisions(t *testing.T) {
 	for i := range *rounds {
 		h := &history{t: t, Rand: rand.New(rand.NewPCG(*seed, uint64(i))), r: New(1 << 20)}

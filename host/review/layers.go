@@ -139,9 +139,8 @@ func (l *layers) isPending(line int) bool {
 	return i < len(list) && list[i].B0 <= line
 }
 
-// unkeep has what was kept, and was taken back since, count as not kept: it is no change of the agent's that
-// the baseline is there again. Of lines that were replaced all wait for a decision again when some are taken
-// back.
+// unkeep has what was kept, and was taken back since, count as not kept: it is no change of the agent's that the
+// baseline is there again. Of lines that were replaced all wait for a decision again when some are taken back.
 func (l *layers) unkeep(r retraction) {
 	type taken struct {
 		linediff.Edit
@@ -266,8 +265,7 @@ func (l *layers) refuse(part linediff.Edit) {
 	}
 }
 
-// bring puts a refused edit back as a pending one, and returns it; false tells that other changes are in its
-// place.
+// bring puts a refused edit back as a pending one, and returns it; false tells that other changes are in its place.
 func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	for _, e := range l.pending.edits {
 		if meet(e.A0, e.A1, refused.B0, refused.B1) {
@@ -442,8 +440,7 @@ func ended(lines []string) []string {
 	return lines
 }
 
-// lines are the lines of a text from one, counted from 0, to another one, which is not among them; -1 is
-// the end.
+// lines are the lines of a text from one, counted from 0, to another one, which is not among them; -1 is the end.
 func lines(text string, from, to int) []string {
 	if from == to {
 		return nil

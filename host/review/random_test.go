@@ -37,8 +37,7 @@ type history struct {
 	t       *testing.T
 	r       *Record
 	present []string
-	// gone are the lines that the agent has removed and that it did not write: they must be in the
-	// baseline.
+	// gone are the lines that the agent has removed and that it did not write: they must be in the baseline.
 	gone  []string
 	count int
 }

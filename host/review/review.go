@@ -207,8 +207,7 @@ func (r *Record) Take() (changed []File, gone []int) {
 	return changed, gone
 }
 
-// Changed takes a change of the agent's. What was there before it and is not what the record had last is
-// the user's.
+// Changed takes a change of the agent's. What was there before it and is not what the record had last is the user's.
 func (r *Record) Changed(path string, before, after Content) {
 	if before == after {
 		r.Now(path, after)
@@ -351,9 +350,8 @@ func (r *Record) Removed(path string) {
 	}
 }
 
-// Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what
-// was there before that and is now: it leaves the record, and what the agent had changed earlier is there
-// again.
+// Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what was there
+// before that and is now: it leaves the record, and what the agent had changed earlier is there again.
 func (r *Record) Retracted(path string, was, now Content) {
 	f := r.files[path]
 	if f == nil && !was.Exists {

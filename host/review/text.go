@@ -172,8 +172,7 @@ func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 	t.set(out)
 }
 
-// rebase gives the base other lines in place of those of an edit, or of a part of one; the present text
-// stays.
+// rebase gives the base other lines in place of those of an edit, or of a part of one; the present text stays.
 func (t *pair) rebase(part linediff.Edit, fresh []string) {
 	var out []line
 	base, present := 0, 0

@@ -10,15 +10,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Command is what a request runs, taken apart into simple commands. The zero
-// value is none.
+// Command is what a request runs, taken apart into simple commands. The zero value is none.
 type Command struct{ parts []part }
 
 // Given reports whether there is a command at all.
 func (c Command) Given() bool { return len(c.parts) > 0 }
 
-// part is one simple command, or something in the place of one that no pattern
-// can allow.
+// part is one simple command, or something in the place of one that no pattern can allow.
 type part struct {
 	text  string // as written
 	words []word
@@ -35,8 +33,7 @@ type part struct {
 	written  bool           // it runs a file that the same script may have written
 }
 
-// word is one word of a part, without its quotes. What it is, is not known
-// where the shell would still expand it.
+// word is one word of a part, without its quotes. What it is, is not known where the shell would still expand it.
 type word struct {
 	text  string
 	known bool
@@ -89,16 +86,14 @@ func Quoted(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// hidden reports whether a text has characters that a reader does not see, line
-// breaks and tabs aside.
+// hidden reports whether a text has characters that a reader does not see, line breaks and tabs aside.
 func hidden(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar || (unicode.Is(unicode.Zs, r) && r != ' '))
 	})
 }
 
-// scriptLimit is how long a script may be that is read: the parser recurses as
-// deep as the script nests.
+// scriptLimit is how long a script may be that is read: the parser recurses as deep as the script nests.
 const scriptLimit = 32 << 10
 
 func shellParts(script string, depth int) (parts []part) {

@@ -1,6 +1,5 @@
-// Package rules decides permission requests by the user's rules: which allow
-// or reject them, and which have the user asked. It reads no file and knows
-// neither agents nor the editor.
+// Package rules decides permission requests by the user's rules: which allow or reject them, and which have the user
+// asked. It reads no file and knows neither agents nor the editor.
 //
 // What it allows it must have understood: whatever is unclear of a command or
 // a path ends in a question to the user, never in a permission.
@@ -25,8 +24,7 @@ const (
 	Ask    Action = "ask"
 )
 
-// Rule is one entry of the configuration. Of each field that is given, one of
-// the values must match.
+// Rule is one entry of the configuration. Of each field that is given, one of the values must match.
 type Rule struct {
 	Kinds    []string // of the tool call
 	Paths    []string // globs, see [Request.Paths]
@@ -77,8 +75,7 @@ func (r Rule) Check() error {
 	return nil
 }
 
-// List is rules in order: the first that matches decides. Private are globs of
-// files that are never allowed by a rule.
+// List is rules in order: the first that matches decides. Private are globs of files that are never allowed by a rule.
 type List struct {
 	Rules   []Rule
 	Private []string
@@ -110,8 +107,7 @@ type Request struct {
 	// Absolute gives the absolute path that a word of a command means if it is
 	// the name of a file, and false where it cannot be one.
 	Absolute func(string) (string, bool)
-	// Resolve gives an absolute path without symbolic links and "..", "" where
-	// that fails. It may read the disk.
+	// Resolve gives an absolute path without symbolic links and "..", "" where that fails. It may read the disk.
 	Resolve func(string) string
 	// List lists a folder, for the wildcards of a command. It may be nil.
 	List func(string) ([]fs.DirEntry, error)
@@ -119,14 +115,12 @@ type Request struct {
 	looked *looked
 }
 
-// Path is a file as named, and as it is found on the disk. Both are absolute
-// and without ".."; Real is "" where it cannot be told, and Given then may be
-// anything. No rule allows a request for such a file.
+// Path is a file as named, and as it is found on the disk. Both are absolute and without ".."; Real is "" where it
+// cannot be told, and Given then may be anything. No rule allows a request for such a file.
 type Path struct{ Given, Real string }
 
-// Verdict is what becomes of a request. Rules are the numbers, from 1, of those
-// that decided, in ascending order. Why says of Ask what kept a rule from
-// deciding, or is "" where none came near; of the others what matched.
+// Verdict is what becomes of a request. Rules are the numbers, from 1, of those that decided, in ascending order. Why
+// says of Ask what kept a rule from deciding, or is "" where none came near; of the others what matched.
 type Verdict struct {
 	Action Action
 	Rules  []int
@@ -206,8 +200,7 @@ func numbers(list []decision) []int {
 	return slices.Compact(rules)
 }
 
-// decision is what becomes of one simple command, or of a request that runs
-// none. Without a rule no one has decided.
+// decision is what becomes of one simple command, or of a request that runs none. Without a rule no one has decided.
 type decision struct {
 	part   part
 	action Action
@@ -273,8 +266,7 @@ func (l List) why(r Request, allowed, stuck []decision) string {
 	return ""
 }
 
-// whyPaths says which file kept a rule from allowing a request that it fits
-// otherwise.
+// whyPaths says which file kept a rule from allowing a request that it fits otherwise.
 func (l List) whyPaths(r Request) string {
 	for i, rule := range l.Rules {
 		if rule.Action != Allow || len(rule.Paths) == 0 || !rule.fits(r, part{}) {

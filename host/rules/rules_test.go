@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// request is one of the folder /p; nothing there is a symbolic link, but
-// /p/link, which leads to /etc.
+// request is one of the folder /p; nothing there is a symbolic link, but /p/link, which leads to /etc.
 func request(r Request) Request {
 	r.Cwd, r.Home = "/p", "/home/me"
 	r.Absolute = func(name string) (string, bool) {

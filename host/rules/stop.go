@@ -16,9 +16,8 @@ type stopper struct {
 // mostLooks is how many commands within one are looked at.
 const mostLooks = 1000
 
-// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by
-// its own name or in a folder, or fits what is run by way of another program.
-// It is maybe of whatever cannot be told.
+// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by its own name or in a folder, or fits
+// what is run by way of another program. It is maybe of whatever cannot be told.
 func (p part) stoppedBy(pattern []string, r Request) match {
 	s := stopper{pattern: pattern, fed: p.fed, left: mostLooks}
 	switch {

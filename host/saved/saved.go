@@ -414,8 +414,7 @@ type Entry struct {
 	Saved time.Time
 }
 
-// List returns the sessions that were saved, the latest first. Records that say nothing of themselves are
-// left out.
+// List returns the sessions that were saved, the latest first. Records that say nothing of themselves are left out.
 func List(store *checkpoint.Store) ([]Entry, error) {
 	records, err := store.Records()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// resolve returns the path of the program and its arguments, from the name on. Some agents put a whole
-// shell line into the command: when there are no args and the command is no program itself but has
-// blanks or shell syntax, sh runs it.
+// resolve returns the path of the program and its arguments, from the name on. Some agents put a whole shell line into
+// the command: when there are no args and the command is no program itself but has blanks or shell syntax, sh runs it.
 func resolve(c Config, env []string) (program string, args []string, err error) {
 	if strings.TrimSpace(c.Command) == "" {
 		return "", nil, errors.New("start terminal: the command is empty")

@@ -8,15 +8,13 @@ import (
 )
 
 const (
-	// behind is how much output of an agent may wait until somebody looks; of more only the end is
-	// ever shown.
+	// behind is how much output of an agent may wait until somebody looks; of more only the end is ever shown.
 	behind = 512 << 10
 	// pipeLimit is how much text a display keeps that no agent asks for.
 	pipeLimit = 1
 )
 
-// calm ends an unfinished sequence, the colours and the character sets; resync goes on at the bottom of
-// the main page.
+// calm ends an unfinished sequence, the colours and the character sets; resync goes on at the bottom of the main page.
 const (
 	calm   = "\x18\x1b[m\x1b(B\x0f"
 	resync = calm + "\x1b[?1049l\x1b[?7h\x1b[r\x1b[999;1H"
@@ -104,8 +102,7 @@ func (d *Display) settle() {
 	}
 }
 
-// Replace gives the display another output than it has had. One that only continues the former is
-// appended.
+// Replace gives the display another output than it has had. One that only continues the former is appended.
 func (d *Display) Replace(p []byte, plain bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,9 +170,8 @@ type Reader struct {
 	begun     bool
 }
 
-// Read returns the next bytes for another terminal, about limit of them, and whether there are more.
-// Anew says that the other terminal must be emptied before. A reader that falls behind what is kept
-// goes on with the newest.
+// Read returns the next bytes for another terminal, about limit of them, and whether there are more. Anew says that the
+// other terminal must be emptied before. A reader that falls behind what is kept goes on with the newest.
 func (d *Display) Read(r *Reader, limit int) (data []byte, anew, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -206,8 +202,7 @@ func (d *Display) Read(r *Reader, limit int) (data []byte, anew, more bool) {
 	return data, anew, r.pos < t.end
 }
 
-// Epilogue is what another terminal is sent to say something below all output, wherever the cursor was
-// left.
+// Epilogue is what another terminal is sent to say something below all output, wherever the cursor was left.
 func (d *Display) Epilogue(text string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()

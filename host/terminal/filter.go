@@ -30,11 +30,10 @@ const (
 	mostRepeated = 1000
 )
 
-// filter takes a program's output apart and drops what would reach beyond the window that shows it:
-// the clipboard, notifications, titles and the working folder (OSC), device control, application and
-// other strings (DCS, APC, PM, SOS), the size and place of the window, printing, bells, and modes that
-// change what the mouse, the focus and pasting send. What it passes is a list of what is known to be
-// harmless. Sequences may be cut anywhere.
+// filter takes a program's output apart and drops what would reach beyond the window that shows it: the clipboard,
+// notifications, titles and the working folder (OSC), device control, application and other strings (DCS, APC, PM,
+// SOS), the size and place of the window, printing, bells, and modes that change what the mouse, the focus and pasting
+// send. What it passes is a list of what is known to be harmless. Sequences may be cut anywhere.
 //
 // Queries are harmless only where nobody answers, and are handed out apart; so is what is harmless to a
 // Screen, but ends Neovim when its window shrinks.

@@ -9,8 +9,7 @@ const (
 	historySlack = 64 << 10
 )
 
-// history is what scrolled off the top of the main page: its text up to a limit, and the last rows
-// with their styles.
+// history is what scrolled off the top of the main page: its text up to a limit, and the last rows with their styles.
 type history struct {
 	limit   int
 	text    []byte // logical lines, soft wraps joined

@@ -388,10 +388,9 @@ func (s *Screen) switchPage(alternate bool) {
 	s.pendingWrap = false
 }
 
-// Text returns the text so far for a model: soft-wrapped lines joined, blanks at the end of lines and
-// empty lines at the end removed, and of that the last bytes within the limit, beginning with a whole
-// character; truncated reports whether something is missing before them. While a program shows the
-// alternate page, that page follows the main one.
+// Text returns the text so far for a model: soft-wrapped lines joined, blanks at the end of lines and empty lines at
+// the end removed, and of that the last bytes within the limit, beginning with a whole character; truncated reports
+// whether something is missing before them. While a program shows the alternate page, that page follows the main one.
 func (s *Screen) Text() (text string, truncated bool) {
 	b := bytes.Clone(s.history.text)
 	open := len(b) > 0 && b[len(b)-1] != '\n'
@@ -434,10 +433,9 @@ func trimEnd(b []byte) []byte {
 // joinedCells is how long a line may be, in cells, whose rows are joined again.
 const joinedCells = 600
 
-// Tail returns the last n lines of the display, or fewer if there are no more or they are no longer
-// kept, and how many there have been in all. Rows that go on in the next for want of width are one
-// line, unless it is very long. While a program shows the alternate page, that page follows the main
-// one.
+// Tail returns the last n lines of the display, or fewer if there are no more or they are no longer kept, and how many
+// there have been in all. Rows that go on in the next for want of width are one line, unless it is very long. While a
+// program shows the alternate page, that page follows the main one.
 func (s *Screen) Tail(n int) (lines []Line, total int) { return s.tail(n, joinedCells) }
 
 // tail is Tail with lines of that many cells at most, but for those of a single row.

@@ -413,9 +413,8 @@ func (t *Terminal) signal(sig unix.Signal) bool {
 	return true
 }
 
-// Close ends the command if it runs, and whatever it left behind: it asks, and kills after the grace.
-// Then it frees the PTY and waits until all goroutines have ended. What was shown stays readable; the
-// text of Output goes.
+// Close ends the command if it runs, and whatever it left behind: it asks, and kills after the grace. Then it frees the
+// PTY and waits until all goroutines have ended. What was shown stays readable; the text of Output goes.
 func (t *Terminal) Close(grace time.Duration) {
 	t.closeOnce.Do(func() {
 		t.mu.Lock()

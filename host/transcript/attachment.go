@@ -73,8 +73,7 @@ func (t *Transcript) Attached(c session.Content) Attached {
 	return a
 }
 
-// PlaceOf is the place that a URI names, if it is of a file: of lines it is the
-// first.
+// PlaceOf is the place that a URI names, if it is of a file: of lines it is the first.
 func PlaceOf(uri string) (styled.Place, bool) {
 	path, fragment, ok := fileOf(uri)
 	if !ok {

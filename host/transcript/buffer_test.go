@@ -138,8 +138,7 @@ func (b *buffer) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// String is the line's text, and under it what is highlighted and what stands
-// beside it.
+// String is the line's text, and under it what is highlighted and what stands beside it.
 func (l bufferLine) String() string {
 	var notes []string
 	for _, m := range l.marks {

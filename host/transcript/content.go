@@ -169,8 +169,7 @@ func isOutput(kind session.ToolKind) bool {
 	return false
 }
 
-// textBody shows a command's output by its first lines and its last ones, and
-// the beginning of others.
+// textBody shows a command's output by its first lines and its last ones, and the beginning of others.
 func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []styled.Line {
 	text = strings.Trim(untagged(text), "\n")
 	if body, lang, ok := unfenced(text); ok {
@@ -193,8 +192,7 @@ func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []st
 	return lines
 }
 
-// codeBody shows text as it is, each line in the same colour but for those that
-// a command has asked for.
+// codeBody shows text as it is, each line in the same colour but for those that a command has asked for.
 func (t *Transcript) codeBody(b *block, text, lang string) []styled.Line {
 	if text == "" {
 		return nil
@@ -221,8 +219,7 @@ func (t *Transcript) outputLines(text, lang string) []styled.Line {
 	return lines
 }
 
-// resolvable is how much of a text with controls is looked at from its end, in
-// bytes for each line that is shown.
+// resolvable is how much of a text with controls is looked at from its end, in bytes for each line that is shown.
 const resolvable = 8 << 10
 
 // resolved is output with controls. Where it is long, its first lines are
@@ -323,8 +320,7 @@ func clip(text string, n, tail int) (first, last string, hidden int) {
 	return text[:max(0, end-1)], last, hidden
 }
 
-// hasControls reports whether a text has what a terminal obeys: escape sequences,
-// carriage returns, backspaces.
+// hasControls reports whether a text has what a terminal obeys: escape sequences, carriage returns, backspaces.
 func hasControls(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0
 }
@@ -395,8 +391,7 @@ func contentSize(c session.Content) int {
 	return strings.Count(text, "\n") + 1
 }
 
-// rawBody is what an opened call without content has to show: its input, and
-// what came of it.
+// rawBody is what an opened call without content has to show: its input, and what came of it.
 func rawBody(c *session.ToolCall) []styled.Line {
 	lines := append(plainBody(readable(c.RawInput, maxOpened)), plainBody(readable(c.RawOutput, maxOpened))...)
 	if len(lines) == 0 {

@@ -8,8 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// fileChange is a change with the lines that show it: they are made once, not at
-// each tick of a clock.
+// fileChange is a change with the lines that show it: they are made once, not at each tick of a clock.
 type fileChange struct {
 	*diff.File
 	named bool          // the name of the file stands above it
@@ -19,8 +18,7 @@ type fileChange struct {
 	more  int
 }
 
-// diffsOf are the changes of a call, with what is known already of those that
-// are as before.
+// diffsOf are the changes of a call, with what is known already of those that are as before.
 func (t *Transcript) diffsOf(c *session.ToolCall, known []fileChange) []fileChange {
 	files := t.config.Files(c)
 	if len(files) == 0 {

@@ -98,8 +98,7 @@ func numberList(from, to int) (list []string) {
 	return list
 }
 
-// A long diff goes out in pieces, and its beginning is told as code, when all
-// of it is there.
+// A long diff goes out in pieces, and its beginning is told as code, when all of it is there.
 func TestLongDiffIsSentInPieces(t *testing.T) {
 	w := newWorld()
 	f := located("a.go", numbers(1, 5000, "call(%d, old, text)"), numbers(1, 5000, "call(%d, new, text)"))

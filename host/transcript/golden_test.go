@@ -314,8 +314,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// A block is rendered once for a change, and its diffs once for all ticks of
-// the clock, however many edits it takes.
+// A block is rendered once for a change, and its diffs once for all ticks of the clock, however many edits it takes.
 func TestWorkIsDoneOnce(t *testing.T) {
 	w := newWorld()
 	rendered := 0

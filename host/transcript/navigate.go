@@ -86,8 +86,7 @@ func (t *Transcript) Place(row int) (styled.Place, bool) {
 	return styled.Place{}, false
 }
 
-// Block returns the rows [row, end) of the block at a row of the buffer; they
-// are none where nothing is.
+// Block returns the rows [row, end) of the block at a row of the buffer; they are none where nothing is.
 func (t *Transcript) Block(at int) (row, end int) {
 	i, first := t.page.At(at)
 	if i < 0 {
@@ -105,8 +104,7 @@ const (
 	Calls    Kind = "call"
 )
 
-// Next returns the row where the nearest block of a kind begins, after the row
-// given or before it.
+// Next returns the row where the nearest block of a kind begins, after the row given or before it.
 func (t *Transcript) Next(row int, kind Kind, forward bool) (int, bool) {
 	found, ok, first := 0, false, 0
 	for i, b := range t.blocks {

@@ -15,8 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
-// Each block of code is told once, when it is complete and in the buffer,
-// however its message came and was taken.
+// Each block of code is told once, when it is complete and in the buffer, however its message came and was taken.
 func TestCodeIsToldOnce(t *testing.T) {
 	const text = "Look:\n\n```go\nx := 1\ny := 2\n```\nand\n~~~ sh -x\nls\n~~~\n\n> ```\n> quoted\n> ```\n\n```\n```\n\n```lua\nreturn\n```"
 	want := []page.Code{{Row: 5, EndRow: 7, Lang: "go"}, {Row: 10, EndRow: 11, Lang: "sh"}, {Row: 18, EndRow: 18}, {Row: 21, EndRow: 22, Lang: "lua"}}

@@ -8,12 +8,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// The calls of a sub-agent stand below the call that it works for, in the order
-// they come, whatever has come between. So blocks are in another order than the
-// entries of the conversation, and one moves when it gets another parent.
+// The calls of a sub-agent stand below the call that it works for, in the order they come, whatever has come between.
+// So blocks are in another order than the entries of the conversation, and one moves when it gets another parent.
 
-// nestWidth is how far calls stand to the right of their parent, in cells, and
-// nestDepth how often that is done.
+// nestWidth is how far calls stand to the right of their parent, in cells, and nestDepth how often that is done.
 const nestWidth, nestDepth = 2, 4
 
 // loose is the index of a block that has no place in the page.
@@ -63,8 +61,7 @@ func (t *Transcript) nest(changed []int) {
 	}
 }
 
-// takeOut takes a block and those below it out of the page, in which nothing
-// stays in their place.
+// takeOut takes a block and those below it out of the page, in which nothing stays in their place.
 func (t *Transcript) takeOut(b *block) []*block {
 	from, end := b.at, t.endOf(b)
 	out := make([]*block, 0, end-from)
@@ -91,8 +88,7 @@ func (t *Transcript) putBack(b *block) {
 	t.insert(b)
 }
 
-// insert puts a block into the page: below its parent, behind those that came
-// before, above the prompts that wait.
+// insert puts a block into the page: below its parent, behind those that came before, above the prompts that wait.
 func (t *Transcript) insert(b *block) {
 	at := len(t.blocks) - len(t.waiting)
 	switch {
@@ -117,8 +113,7 @@ func (t *Transcript) insert(b *block) {
 	t.setGap(at + 1)
 }
 
-// before reports whether the block i, or that which it is below of, came before
-// an entry.
+// before reports whether the block i, or that which it is below of, came before an entry.
 func (t *Transcript) before(i, entry int) bool {
 	b := t.blocks[i]
 	for b.parent != nil {
@@ -141,8 +136,7 @@ func (t *Transcript) endOf(b *block) int {
 	return end
 }
 
-// setGap tells the first block from an index on whether it stands apart from
-// what is before it.
+// setGap tells the first block from an index on whether it stands apart from what is before it.
 func (t *Transcript) setGap(i int) {
 	for i < len(t.blocks) && silent(t.blocks[i].entry) {
 		i++
@@ -164,8 +158,7 @@ func (t *Transcript) setGap(i int) {
 	}
 }
 
-// touchFolded marks the closed ones among a call and those it is in: they count
-// what is below them.
+// touchFolded marks the closed ones among a call and those it is in: they count what is below them.
 func (t *Transcript) touchFolded(b *block) {
 	for ; b != nil; b = b.parent {
 		if b.open == closed {

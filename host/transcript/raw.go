@@ -13,9 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// readable puts JSON into words: a line for each value, "key: value", what is
-// in another value to the right of it, and a text of several lines as a block.
-// It stops after limit lines, and says so.
+// readable puts JSON into words: a line for each value, "key: value", what is in another value to the right of it, and
+// a text of several lines as a block. It stops after limit lines, and says so.
 func readable(raw json.RawMessage, limit int) []string {
 	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" || string(raw) == "{}" {
 		return nil
@@ -123,8 +122,7 @@ func (r *reader) put(line string) error {
 	return nil
 }
 
-// inspected is how much of the input and of the output [Transcript.Inspect]
-// shows, in lines.
+// inspected is how much of the input and of the output [Transcript.Inspect] shows, in lines.
 const inspected = 100
 
 // Inspect is all that is known of the tool call at a row: what it is, how it

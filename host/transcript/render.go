@@ -11,8 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// How much of a body is shown, in lines: before the user opens it, and then.
-// The whole of it has a window of its own.
+// How much of a body is shown, in lines: before the user opens it, and then. The whole of it has a window of its own.
 const (
 	previewDiff   = 12
 	previewOutput = 6

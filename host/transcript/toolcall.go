@@ -13,8 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// statusIcons and kindLabels are how a tool call's status and kind look; what
-// is not listed gets the last ones.
+// statusIcons and kindLabels are how a tool call's status and kind look; what is not listed gets the last ones.
 var statusIcons = map[session.ToolCallStatus]struct {
 	icon  string
 	group styled.Group
@@ -56,9 +55,8 @@ type figures struct {
 	calls          int // of the sub-agent, where they are not shown
 }
 
-// renderToolCall is a head line, and a body where there is one to show. The
-// calls of a sub-agent stand below the call that it works for, which hides them
-// when it is closed.
+// renderToolCall is a head line, and a body where there is one to show. The calls of a sub-agent stand below the call
+// that it works for, which hides them when it is closed.
 func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []styled.Line {
 	if b.hidden() {
 		return nil
@@ -92,8 +90,7 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []styled.Line
 	return lines
 }
 
-// outcome is the status that a call is shown with. An agent may have completed
-// a call of which the command has failed.
+// outcome is the status that a call is shown with. An agent may have completed a call of which the command has failed.
 func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	status := c.Shown()
 	if status != session.StatusCompleted {
@@ -115,9 +112,8 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	return status
 }
 
-// head is the line that says what a call does, on what, and how it stands. Where
-// there is not room for all, this stays longest: its status, what waits, the last
-// part of the path, what changes, the title, what is not shown, the time. It
+// head is the line that says what a call does, on what, and how it stands. Where there is not room for all, this stays
+// longest: its status, what waits, the last part of the path, what changes, the title, what is not shown, the time. It
 // stands in cells from the left.
 func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) styled.Line {
 	look, known := statusIcons[status]
@@ -229,8 +225,7 @@ const (
 	timeWidth   = 6  // how much of a line a time takes, in cells
 )
 
-// fitted cuts a title to a number of cells. Of a path it is the end that tells
-// most.
+// fitted cuts a title to a number of cells. Of a path it is the end that tells most.
 func fitted(title string, room int) string {
 	room = max(room, 8)
 	if styled.Cells(title) <= room {

@@ -1,11 +1,9 @@
-// Package transcript turns a conversation into the lines and highlights of a
-// chat buffer. It is pure: it is told which entries changed, and each is a
-// block of a [page.Page], which knows what the buffer has and hands out the
-// edits that bring it up to date, a bounded piece at a time.
+// Package transcript turns a conversation into the lines and highlights of a chat buffer. It is pure: it is told which
+// entries changed, and each is a block of a [page.Page], which knows what the buffer has and hands out the edits that
+// bring it up to date, a bounded piece at a time.
 //
-// The agent's text stands in the buffer as it came, byte for byte: a message
-// only ever grows at its end, so its edits are appends. Everything else is
-// rendered anew when it changes, and only the lines that differ are sent.
+// The agent's text stands in the buffer as it came, byte for byte: a message only ever grows at its end, so its edits
+// are appends. Everything else is rendered anew when it changes, and only the lines that differ are sent.
 package transcript
 
 import (
@@ -41,9 +39,8 @@ type Config struct {
 	Save func(mimeType, data string) string
 }
 
-// Screenful is the end of a terminal's output. State is "" while the command
-// runs, else a sentence about its end. Behind says that it goes on beside the
-// session's turns.
+// Screenful is the end of a terminal's output. State is "" while the command runs, else a sentence about its end.
+// Behind says that it goes on beside the session's turns.
 type Screenful struct {
 	Lines  []styled.Line
 	Total  int
@@ -194,9 +191,8 @@ func (t *Transcript) Tick() {
 	}
 }
 
-// SetWidth tells how wide the narrowest window on the chat is, in cells; 0 is
-// for none. The head lines of tool calls, and the line of what is due, have as
-// much as fits.
+// SetWidth tells how wide the narrowest window on the chat is, in cells; 0 is for none. The head lines of tool calls,
+// and the line of what is due, have as much as fits.
 func (t *Transcript) SetWidth(width int) {
 	if width == t.width {
 		return
@@ -247,8 +243,7 @@ func (t *Transcript) touch(b *block) {
 	}
 }
 
-// silent reports whether there is nothing to show of an entry: nil is of one
-// that stands elsewhere now.
+// silent reports whether there is nothing to show of an entry: nil is of one that stands elsewhere now.
 func silent(e session.Entry) bool {
 	switch e := e.(type) {
 	case nil:
@@ -272,8 +267,7 @@ func compact(e session.Entry) bool {
 	return false
 }
 
-// Take returns the next edits, about budget bytes of text and highlights.
-// Call it again while [Transcript.Dirty].
+// Take returns the next edits, about budget bytes of text and highlights. Call it again while [Transcript.Dirty].
 func (t *Transcript) Take(budget int) []page.Edit {
 	return t.page.Take(budget, func(i, row, budget int) (*page.Edit, bool) {
 		if t.blocks[i].stream != nil {

@@ -16,9 +16,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
-// world is what a transcript under test sees around it. The time of the
-// conversation goes on with each update; the rendering's stands still, so that
-// it depends on the state alone.
+// world is what a transcript under test sees around it. The time of the conversation goes on with each update; the
+// rendering's stands still, so that it depends on the state alone.
 type world struct {
 	conv      *session.Conversation
 	updates   int
@@ -364,8 +363,7 @@ func TestLongLineIsSentOnce(t *testing.T) {
 	}
 }
 
-// Each Take is bounded by its budget, and all together send little more than
-// there is.
+// Each Take is bounded by its budget, and all together send little more than there is.
 func TestTakeIsBounded(t *testing.T) {
 	const budget = 4 << 10
 	text := strings.Repeat("some **bold** text and `code`, as long as a line is\n", 1999) + "end"
@@ -405,8 +403,7 @@ func TestTakeIsBounded(t *testing.T) {
 	}
 }
 
-// A message that goes on after something else has come costs no more than one
-// that does not.
+// A message that goes on after something else has come costs no more than one that does not.
 func TestInterruptedMessageIsSentOnce(t *testing.T) {
 	w := newWorld()
 	tr, b := New(w.conv, w.config()), newBuffer()

@@ -286,8 +286,7 @@ func longLines(b *bench) {
 	}
 }
 
-// large measures texts that are large in one thing, and that twice as much takes no more than twice
-// as long.
+// large measures texts that are large in one thing, and that twice as much takes no more than twice as long.
 func large(b *bench) {
 	for _, c := range []struct {
 		what, prompt, shape string

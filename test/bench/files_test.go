@@ -178,8 +178,7 @@ func (f *floor) readFile(id int, path string, limit int) (err error) {
 	return err
 }
 
-// writeFile gives the buffer those lines of text that differ from what it was last given, and saves it,
-// in one call.
+// writeFile gives the buffer those lines of text that differ from what it was last given, and saves it, in one call.
 func (f *floor) writeFile(id int, path, text string) error {
 	was, ok := f.texts[path]
 	if !ok {

@@ -1,7 +1,6 @@
-// Package bench measures what a user of the plugin waits for, in a real Neovim with a user
-// interface attached, beside the floor: a program that brings the same stream into a plain buffer
-// and does nothing else. `make bench` runs it and prints a table. A missed goal is reported there;
-// only a run that breaks fails.
+// Package bench measures what a user of the plugin waits for, in a real Neovim with a user interface attached, beside
+// the floor: a program that brings the same stream into a plain buffer and does nothing else. `make bench` runs it and
+// prints a table. A missed goal is reported there; only a run that breaks fails.
 package bench
 
 import (

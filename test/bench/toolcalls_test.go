@@ -47,8 +47,7 @@ func calls(n int) [][]byte {
 	return all
 }
 
-// growing is one command whose output is told n times, five lines longer each time; line is the format
-// of one.
+// growing is one command whose output is told n times, five lines longer each time; line is the format of one.
 func growing(n int, line string) [][]byte {
 	all := [][]byte{update(`"sessionUpdate":"tool_call","toolCallId":"g","title":"make test","kind":"execute","status":"in_progress"`)}
 	var output strings.Builder

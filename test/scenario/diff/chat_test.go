@@ -98,8 +98,7 @@ func TestDiffIsLocatedInWhatTheUserHas(t *testing.T) {
 	}, scene.Wide)
 }
 
-// All files of a call, those that are new, gone, elsewhere, no text, or not as
-// the agent thinks.
+// All files of a call, those that are new, gone, elsewhere, no text, or not as the agent thinks.
 func TestDiffOfManyFiles(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		a, b := s.WriteFile("a.txt", "one\ntwo\nthree\n"), s.WriteFile("b.txt", "alpha\nbeta")
@@ -125,8 +124,7 @@ func TestDiffOfManyFiles(t *testing.T) {
 	}, scene.Wide)
 }
 
-// awaitCode waits until the line of the chat that begins so has the colours of its language to its
-// end.
+// awaitCode waits until the line of the chat that begins so has the colours of its language to its end.
 func awaitCode(s *scene.Scene, text string) {
 	s.T.Helper()
 	s.AwaitLua(`(function(buf, text)

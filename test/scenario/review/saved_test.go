@@ -184,8 +184,7 @@ func pending(s *scene.Scene, extra obj) (p *scene.Puppet, path string) {
 	return p, path
 }
 
-// TestResumeOffersTheSessionsOfAllAgents has one agent's session of this folder saved, and another be the
-// default one.
+// TestResumeOffersTheSessionsOfAllAgents has one agent's session of this folder saved, and another be the default one.
 func TestResumeOffersTheSessionsOfAllAgents(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		s.AddAgent("other")

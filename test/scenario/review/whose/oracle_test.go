@@ -380,9 +380,8 @@ func (u *userFile) editedOutside(before, after []string, unsaved bool) {
 	}
 }
 
-// accepted tells that the user has accepted a write of the agent's, by which lines came and others went. buffer
-// and disk have these texts now. What the agent had removed before, unasked, is not
-// accepted by that.
+// accepted tells that the user has accepted a write of the agent's, by which lines came and others went. buffer and
+// disk have these texts now. What the agent had removed before, unasked, is not accepted by that.
 func (u *userFile) accepted(came, gone, buffer, disk []string) {
 	u.opaque = u.opaque || u.bytes || isBinary(buffer)
 	inBuffer, onDisk := setOf(buffer), setOf(disk)
