@@ -15,10 +15,10 @@ import (
 // stream is how far an agent's message has come into the buffer. Its text
 // only grows at the end.
 type stream struct {
-	part, offset int    // what of the message's parts has been taken
-	block        []byte // the part in words, when it is no text
-	broken       bool   // a newline is due before the next part
-	doc          markdown.Document
+	part, offset int                // what of the message's parts has been taken
+	block        []byte             // the part in words, when it is no text
+	broken       bool               // a newline is due before the next part
+	doc          *markdown.Document // nil where all of the message is shown: thousands may be
 	started      bool
 	col          int  // bytes in the last line
 	size         int  // bytes taken
@@ -34,7 +34,7 @@ type stream struct {
 }
 
 func (t *Transcript) newStream(m *session.Message) *stream {
-	return &stream{describe: t.describe, replaced: m.Replaced}
+	return &stream{doc: &markdown.Document{}, describe: t.describe, replaced: m.Replaced}
 }
 
 // maxLink is about how long a line is that stands for a block, in bytes.
@@ -122,6 +122,9 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 		text = s.fitter.fit(raw)
 		s.study(m, raw, text, done)
 	}
+	if s.doc == nil {
+		return nil, done
+	}
 	end := row + t.page.Rows(i)
 	e := &page.Edit{Row: end, EndRow: end}
 	if text != "" {
@@ -138,7 +141,11 @@ func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 		e.Prose = [][2]int{{top, end}}
 	}
 	from, spans, fences := s.doc.Highlight()
-	if text == "" && from == s.doc.Lines() && len(fences) == 0 && e.Prose == nil {
+	nothing := text == "" && from == s.doc.Lines() && len(fences) == 0 && e.Prose == nil
+	if done && s.told && !s.misled {
+		s.doc = nil
+	}
+	if nothing {
 		return nil, done
 	}
 	if cuts := s.fitter.cuts; len(cuts) > 0 && cuts[len(cuts)-1] >= from {
@@ -216,10 +223,13 @@ func (f *fitter) fit(text string) string {
 // by the newlines that are held, and by one where the message has ended, so
 // that it knows the last line to be complete.
 func (s *stream) study(m *session.Message, raw, text string, done bool) {
-	if raw != "" && s.guessed {
+	switch {
+	case raw == "" && s.doc == nil:
+		return
+	case raw != "" && (s.doc == nil || s.guessed):
 		// More has come after the end. The document begins anew.
 		all, _ := (&stream{describe: s.describe}).next(m, 1<<62)
-		s.doc, s.held, s.guessed, s.misled = markdown.Document{}, 0, false, true
+		s.doc, s.held, s.guessed, s.misled = &markdown.Document{}, 0, false, true
 		s.doc.Append(new(fitter).fit(all[:s.size]))
 	}
 	s.size += len(raw)
