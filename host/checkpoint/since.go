@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,7 +94,10 @@ func (sc *scan) addTold(told []string, again map[string]bool) (ok bool, err erro
 	var found []string
 	for repo, paths := range byRepository(last.repos, unknown) {
 		if !repo.git {
-			return false, nil
+			if slices.ContainsFunc(paths, exists) {
+				return false, nil // whether it belongs to the project a list of all tells
+			}
+			continue
 		}
 		more, err := files.KnownAmong(sc.ctx, repo.dir, paths, repo.cut)
 		if err != nil {
@@ -120,6 +124,11 @@ func (sc *scan) addTold(told []string, again map[string]bool) (ok bool, err erro
 		}
 	}
 	return len(last.files)+len(found) <= sc.store.names || last.Partial.Unlisted > 0, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // changed makes the snapshot of the last one with other files, by path; those that are not there any more are of no

@@ -133,7 +133,7 @@ func (w *watch) place(ctx context.Context, snap *Snapshot) (began bool) {
 	w.mu.Lock()
 	idle := w.notify == nil && !w.failed && !w.ended
 	w.mu.Unlock()
-	if !idle || len(snap.files) < minWatched || !slices.ContainsFunc(snap.repos, func(r repository) bool { return r.git }) {
+	if !idle || len(snap.files) < minWatched {
 		return false
 	}
 	n, err := newNotifier()
@@ -223,13 +223,15 @@ func (w *watch) add(ctx context.Context, n *notifier, repos []repository, dirs [
 	return nil
 }
 
-// relevant leaves out the folders that git ignores.
+// relevant leaves out the folders that git ignores, and without git those at which nobody looks.
 func relevant(ctx context.Context, repos []repository, dirs []string) (left []string, err error) {
 	for repo, dirs := range byRepository(repos, dirs) {
 		if repo.git {
 			if dirs, err = files.NotIgnored(ctx, repo.dir, dirs); err != nil {
 				return nil, err
 			}
+		} else {
+			dirs = slices.DeleteFunc(dirs, func(dir string) bool { return filepath.Base(dir) == "node_modules" })
 		}
 		left = append(left, dirs...)
 	}
@@ -287,13 +289,15 @@ func (w *watch) take() {
 				delete(w.watched, dir)
 			}
 			whole = whole && !slices.Contains(w.roots, dir)
+		case e.what == folderMade && e.name == ".git":
+			whole = false
 		case e.what == folderMade:
 			w.fresh = append(w.fresh, path)
 		case e.what == folderMoved, e.what == folderChanged:
 			_, watched := w.watched[path]
 			whole = whole && !watched
 		case e.what == folderRemoved:
-		case e.name == ".gitignore", e.name == ".git":
+		case e.name == ".gitignore", e.name == ".ignore", e.name == ".rgignore", e.name == ".git":
 			whole = false
 		default:
 			w.changed[path] = w.seq

@@ -139,6 +139,51 @@ func TestWatchedTwice(t *testing.T) {
 	}
 }
 
+// Without git a look costs as little, but where something is new that may belong to the project.
+func TestWatchedWithoutGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // nor is there ripgrep
+	dir := folder(t)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"group/file", "group/other", "node_modules/a/b"} {
+		put(t, path(name), "x")
+	}
+	must.Do(t, os.Mkdir(path("empty"), 0o700))
+	s := store(t)
+	watchAll(t, s, dir)
+	last := take(t, s, nil, dir)
+	for _, test := range []struct {
+		name string
+		do   func()
+		want []string
+		all  bool // files are looked at
+	}{
+		{"nothing", func() {}, nil, false},
+		{"a file", func() { put(t, path("group/file"), "y") }, []string{"group/file"}, false},
+		{"a removed", func() { must.Do(t, os.Remove(path("group/other"))) }, []string{"group/other"}, false},
+		{"one that comes and goes", func() { put(t, path("group/temp"), "y"); must.Do(t, os.Remove(path("group/temp"))) }, nil, false},
+		{"one that nobody looks at", func() { put(t, path("node_modules/a/c"), "y") }, nil, false},
+		{"a new one", func() { put(t, path("group/new"), "y") }, []string{"group/new"}, true},
+		{"one in an empty folder", func() { put(t, path("empty/new"), "y") }, []string{"empty/new"}, true},
+		{"one of a new folder", func() { put(t, path("new/and/deep"), "y") }, []string{"new/and/deep"}, true},
+		{"a repository", func() { must.Do(t, os.Mkdir(path(".git"), 0o700)) }, nil, true},
+	} {
+		last.unsettled = nil // only what is told is looked at
+		test.do()
+		snap, err := newScan(t.Context(), s, last.roots, last).since()
+		if must.Do(t, err); (snap == nil) != test.all {
+			t.Errorf("%s: all files are looked at: %t", test.name, snap == nil)
+		}
+		now := take(t, s, last, dir)
+		var changed []string
+		for _, c := range last.Changes(now) {
+			name, _ := filepath.Rel(dir, c.Path)
+			changed = append(changed, name)
+		}
+		check.Slice(t, changed, test.want, test.name+": changed are %q")
+		last = now
+	}
+}
+
 // Where nobody watches any more, all is looked at.
 func TestWatchEnds(t *testing.T) {
 	dir := folder(t)
