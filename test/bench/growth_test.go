@@ -147,39 +147,57 @@ func settled(v *neovim) {
 	}
 }
 
-// projects measures turns in large projects: of text alone, and with a command that rewrites a file. The floor is
-// git's look at the same files.
+// projects measures turns in large projects, with git and without: of text alone, and with a command that rewrites a
+// file. The floor is git's look at the same files.
 func projects(b *bench) {
-	const times = 2
 	for _, n := range []int{10_000, 100_000, 400_000} {
 		dir := makeProject(b, n)
-		v := startIn(b, b.bin, chat, dir)
-		settled(v)
-		for _, c := range []struct {
-			what string
-			goal goal
-			run  func(round int) result
-		}{
-			{"a turn of text", atMost(300), func(int) result { return v.prompt(streamPrompt, 20) }},
-			{"a turn with a command", none, func(round int) result { return v.prompt(rewritePrompt, 1, round, dir) }},
-		} {
-			c.run(1)
-			settled(v)
-			var took, cpu, floor []float64
-			for round := range times {
-				status := exec.Command("git", "--no-optional-locks", "status", "--porcelain")
-				status.Dir = dir
-				_ = status.Run() // its answer is not asked for
-				floor = append(floor, ms(status.ProcessState.UserTime()+status.ProcessState.SystemTime()))
-				before := allCPU(v.pid)
-				took = append(took, c.run(2+round).Ms)
-				settled(v)
-				cpu = append(cpu, allCPU(v.pid)-before)
-			}
-			name := fmt.Sprintf("%s among %d files: ", c.what, n)
-			b.add(name+"host's CPU, ms", median(cpu), median(floor), c.goal)
-			b.add(name+"its end told, ms", median(took), 0, none)
+		status := exec.Command("git", "--no-optional-locks", "status", "--porcelain")
+		status.Dir = dir
+		_ = status.Run() // its answer is not asked for
+		floor := ms(status.ProcessState.UserTime() + status.ProcessState.SystemTime())
+		b.project(fmt.Sprintf("%d files", n), dir, floor)
+		if err := os.RemoveAll(filepath.Join(dir, ".git")); err != nil {
+			b.Fatal(err)
 		}
-		v.end()
+		b.project(fmt.Sprintf("%d files without git", n), dir, floor)
 	}
+}
+
+// project is projects in one of them, from its second turn on.
+func (b *bench) project(what, dir string, floor float64) {
+	const rounds = 3
+	v := startIn(b, b.bin, chat, dir)
+	settled(v)
+	for _, c := range []struct {
+		what string
+		goal goal
+		run  func(round int) result
+	}{
+		{"a turn of text", atMost(300), func(int) result { return v.prompt(streamPrompt, 20) }},
+		{"a turn with a command", none, func(round int) result { return v.prompt(rewritePrompt, 1, round, dir) }},
+		{"a prompt", none, func(int) result {
+			r := v.prompt(arrivedPrompt, 0, dir)
+			r.Ms = times(b, dir)[0] - r.At
+			return r
+		}},
+	} {
+		c.run(1)
+		settled(v)
+		var took, cpu []float64
+		for round := range rounds {
+			before := allCPU(v.pid)
+			took = append(took, c.run(2+round).Ms)
+			settled(v)
+			cpu = append(cpu, allCPU(v.pid)-before)
+		}
+		name := fmt.Sprintf("%s among %s: ", c.what, what)
+		if c.what == "a prompt" {
+			b.add(name+"to the agent, ms", median(took), 0, none)
+			continue
+		}
+		b.add(name+"host's CPU, ms", median(cpu), floor, c.goal)
+		b.add(name+"its end told, ms", median(took), 0, none)
+	}
+	v.end()
 }
