@@ -314,7 +314,7 @@ local function create(session)
   vim.bo[buf].modifiable = false
   vim.bo[buf].undolevels = -1
   vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].vartabstop = '16,8' -- the line number takes up to eight cells, a tab after it about as many
+  vim.bo[buf].vartabstop = '16,8' -- a line number and its tab take up to eight cells each
   require('acp.ui.highlight').attach(buf)
   map(buf)
   local page = {
