@@ -82,17 +82,15 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []styled.Line {
 	if silent(m) {
 		return nil
 	}
-	label := "Thought"
-	if m.Ended.IsZero() {
-		label = "Thinking … " + seconds(t.config.Now().Sub(m.Started))
-	} else if took := m.Ended.Sub(m.Started); took >= worthTelling {
-		label += " for " + seconds(took)
+	end, label := m.Ended, "Thought for "
+	if end.IsZero() {
+		end, label = t.config.Now(), "Thinking … "
 	}
 	icon := "▸ "
 	if t.isOpen(b) {
 		icon = "▾ "
 	}
-	lines := []styled.Line{styled.Join(styled.Text("  "+icon+label, styled.Thought))}
+	lines := []styled.Line{styled.Join(styled.Text("  "+icon+label+seconds(end.Sub(m.Started)), styled.Thought))}
 	if t.isOpen(b) {
 		lines = append(lines, thoughtLines(m)...)
 		for _, p := range m.Parts {
@@ -277,9 +275,6 @@ func thousands(n uint64) string {
 }
 
 func (t *Transcript) relative(p string) string { return styled.Relative(t.config.Cwd, p) }
-
-// worthTelling is the shortest time that is worth the eye.
-const worthTelling = 100 * time.Millisecond
 
 // seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
 func seconds(d time.Duration) string {

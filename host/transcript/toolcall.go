@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -257,7 +258,7 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
 		said = append(said, styled.OneLine(string(status)))
 	}
-	if took := c.Elapsed(t.config.Now()); took >= worthTelling {
+	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
 		said = append(said, seconds(took))
 	}
 	return []string{strings.Join(said, " ")}, styled.Plain
