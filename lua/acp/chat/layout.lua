@@ -24,6 +24,7 @@ local function style_chat(win)
     winfixwidth = true,
     foldenable = false,
     scrolloff = 0,
+    smoothscroll = true, -- else a paragraph that does not fit above the last line is not there
   })
 end
 

@@ -26,6 +26,17 @@ func TestChatFilledFromAnotherTab(t *testing.T) {
 	})
 }
 
+func TestAParagraphTallerThanTheWindowStaysAboveTheLastLine(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		turn := s.Prompt(p, "Explain")
+		p.Say(strings.Repeat("and so on ", 100) + "to its end.\n\nAny questions?")
+		p.EndTurn(turn)
+		s.AwaitScreen("Any questions?")
+		s.AwaitScreen("to its end.")
+	})
+}
+
 func TestViewFollowsTheEndUnlessScrolledUp(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
