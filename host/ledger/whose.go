@@ -527,9 +527,12 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	if info, err := os.Stat(o.Path); err == nil {
 		now.size, now.modified, mode = info.Size(), info.ModTime().UnixNano(), info.Mode().Perm()
 	}
-	if now.Mode = mode; !opened {
+	switch now.Mode = mode; {
+	case !opened:
 		was, _ := l.known(l.turn, now)
 		now.Mode = cmp.Or(was.Mode, mode) // which the user does not change
+	case mode == 0 && now.Text == "":
+		now.Content = review.Content{} // the buffer shows a file that is not there
 	}
 	t := l.turn
 	if o.Saved {

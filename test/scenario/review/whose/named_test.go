@@ -293,3 +293,29 @@ func TestAcceptedBesideUnsavedTextThatIsGivenUp(t *testing.T) {
 		s.AwaitBuffer(buf, "1\n2\n3\nagent")
 	})
 }
+
+// A file that the agent has removed or moved away, and whose old name the user has opened since, is there again when that
+// is refused or undone, in the buffer too.
+func TestOpenedAfterItWasTakenAway(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		s.Command("wincmd t")
+		for name, take := range map[string]func(string) error{
+			"removed": os.Remove, "moved": func(path string) error { return os.Rename(path, path+".new") },
+		} {
+			for _, back := range []string{"reject", "undo_turn"} {
+				path := s.WriteFile(name+"-"+back, "1\n2\n")
+				turn := s.Prompt(p, "take it away")
+				must.Do(t, take(path))
+				s.Command("edit " + path)
+				buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+				s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+				p.EndTurn(turn)
+				s.Sync()
+				s.OK(`require('acp').` + back + `()`)
+				s.Await(name+", "+back, func() bool { return s.ReadOrNone(path) == "1\n2\n" && s.ReadOrNone(path+".new") == "no file" })
+				s.AwaitBuffer(buf, "1\n2")
+			}
+		}
+	})
+}
