@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -19,7 +20,15 @@ type agent struct {
 	queue Queue
 	dir   string
 	asked []*question // whose answers are due
-	log   []string    // what was done, or failed
+
+	mu  sync.Mutex
+	log []string // what was done, or failed
+}
+
+func (a *agent) note(what string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.log = append(a.log, what)
 }
 
 // question is a call of Decide.
@@ -54,8 +63,8 @@ func (a *agent) add(ctx context.Context, name, file string, reads, free bool) {
 			}
 			a.asked = append(a.asked, &question{name, filepath.Base(real), decided})
 		},
-		Do:   func(real string) { a.log = append(a.log, name+" "+filepath.Base(real)) },
-		Fail: func(err error) { a.log = append(a.log, name+": "+err.Error()) },
+		Do:   func(real string) { a.note(name + " " + filepath.Base(real)) },
+		Fail: func(err error) { a.note(name + ": " + err.Error()) },
 	})
 	synctest.Wait()
 }
