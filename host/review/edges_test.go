@@ -677,3 +677,20 @@ func TestMadeAnewWhereAFileWasMovedAwayThatIsRemoved(t *testing.T) {
 		}
 	}
 }
+
+// What the user takes out of the agent's change and brings back by undo is the agent's again, line by line, also where
+// there was more than one edit, and by redo and undo; what the agent has done since counts.
+func TestUndoneEditsAmongTheAgentsLines(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n"), Text("1\na\nb\nc\n"))
+	for _, text := range []string{"1\na\nc\n", "1\nc\n", "1\na\nc\n", "1\na\nb\nc\n", "1\na\nc\n", "1\na\nb\nc\n"} {
+		r.Now("f", Text(text))
+	}
+	f, _ := r.File("f")
+	check.Equal(t, f.Baseline.Text, "1\n", "after undo the user's text is %q")
+	r.Now("f", Text("1\na\nc\n"))
+	r.Changed("f", Text("1\na\nc\n"), Text("1\na\nc\nd\n"))
+	r.Now("f", Text("1\na\nb\nc\n"))
+	f, _ = r.File("f")
+	check.Contains(t, f.Baseline.Text, "b\n", "what the user has typed since a change of the agent's is in %q")
+}

@@ -95,10 +95,11 @@ type file struct {
 	away     bool   // the user has removed it: it is not shown until it is back
 	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
-	refused  Status  // what was refused as a whole
-	taken    Content // what was there before that
-	gone     *layers // the text that the agent has removed or made binary, for when it is there again; nil where not known
-	made     Content // of an opaque file, what the agent has made of it, which the user may have changed since
+	refused  Status    // what was refused as a whole
+	taken    Content   // what was there before that
+	gone     *layers   // the text that the agent has removed or made binary, for when it is there again; nil where not known
+	made     Content   // of an opaque file, what the agent has made of it, which the user may have changed since
+	typing   []*layers // the text before each of the user's last edits, and now, while that is the last one: see byUser
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
@@ -510,6 +511,8 @@ func (r *Record) set(f *file, now Content, agent bool) {
 			f.gone = f.text
 		}
 		f.text = nil
+	case !agent && was.Exists && now.Exists:
+		f.text = f.byUser(now.Text)
 	default:
 		l, back := *f.text, !was.Exists && now.Exists
 		switch {
@@ -541,6 +544,38 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.madeByUser(now)
 	}
 	r.bytes += f.size()
+}
+
+const (
+	mostTyping = 8        // texts of a file's typing
+	maxTyping  = 64 << 10 // bytes of each
+)
+
+// byUser returns what another text of the user's makes of the file's. Where they undo their own edits all lines are whose
+// they were before these.
+func (f *file) byUser(text string) *layers {
+	if len(f.typing) == 0 || f.typing[len(f.typing)-1] != f.text {
+		f.typing = []*layers{f.text}
+	}
+	var now *layers
+	var others []*layers
+	for _, l := range f.typing {
+		if l.present() == text {
+			now = l
+		} else {
+			others = append(others, l)
+		}
+	}
+	if now == nil {
+		l := *f.text
+		l.user(text)
+		now = &l
+	}
+	if len(text) > maxTyping {
+		others = nil
+	}
+	f.typing = append(others[max(0, len(others)+1-mostTyping):], now)
+	return now
 }
 
 // textAgain has a file whose text the agent alone has taken away have its lines again, as they were before, unless
