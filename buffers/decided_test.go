@@ -76,5 +76,18 @@ func TestWriteOfWhatTheUserHasDecided(t *testing.T) {
 		n.wantText("theirs\ntwo\nleft")
 		n.wantDisk("d.txt", lines("theirs two three"))
 		n.want("&modified", int64(1))
+
+		// What they have deleted, unsaved, and let the agent bring back is on the disk once.
+		n.edit("e.txt", lines("one two three"))
+		w.settle()
+		n.keys("ggccmine<Esc>Gdd")
+		decide(n.path("e.txt"), lines("mine two"), lines("mine its three yours"))
+		n.wantText("mine\nits\nthree\nyours")
+		n.wantDisk("e.txt", lines("one its three yours"))
+		n.edit("f.txt", lines("one two three four"))
+		w.settle()
+		n.keys("ggccmine<Esc>Gdd")
+		decide(n.path("f.txt"), lines("mine two three"), lines("theirs two its four yours"))
+		n.wantDisk("f.txt", lines("theirs two its four yours"))
 	})
 }

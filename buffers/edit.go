@@ -103,7 +103,7 @@ func (f *Files) decided(path, text, base string, s found) goal {
 		}
 		disk := carried(had, mine, next)
 		if replaces(mine, next, had) {
-			disk, _ = merge3(mine, next, had)
+			disk, _ = merge3(agreed(mine, had, next), next, had)
 		}
 		g.disk = &disk
 	}
@@ -118,10 +118,11 @@ func (f *Files) decided(path, text, base string, s found) goal {
 }
 
 // carried makes the changes from old to next in text, by lines: what they remove goes where text has it too, and what
-// they add comes to the same place, unless it stands for lines that text does not have. Lines that only text has stay,
-// and those that only old has do not get there. The last newline stays as it is too, unless it is one of the changes.
+// they add comes to the same place, unless it stands for lines that text does not have, or is what text has there.
+// Lines that only text has stay, and those that only old has do not get there. The last newline stays as it is too,
+// unless it is one of the changes.
 func carried(text, old, next string) string {
-	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(old))
+	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(agreed(old, text, next)))
 	at := rowsOf(had, there)
 	var out []string
 	done := 0 // lines of text
@@ -166,6 +167,39 @@ func carried(text, old, next string) string {
 		now = strings.TrimSuffix(now, "\n")
 	}
 	return now
+}
+
+// agreed is old with the lines that both text and next have more than it at one place, which stand there once: those
+// that were taken out of old and have come back. A line of text that another one of old stands for was not taken out.
+func agreed(old, text, next string) string {
+	had := linediff.Lines(Lined(old))
+	out := slices.DeleteFunc(hunksOf(had, linediff.Lines(Lined(text))), func(o hunk) bool {
+		return len(o.Lines) <= o.End-o.Start
+	})
+	var lines []string
+	at := 0
+	for _, c := range hunksOf(had, linediff.Lines(Lined(next))) {
+		for len(out) > 0 && out[0].End < c.Start {
+			out = out[1:]
+		}
+		for i := 0; i < len(out) && out[i].Start <= c.End; i++ {
+			o := &out[i]
+			lines, at = append(lines, had[at:o.End]...), o.End
+			ofC, ofO := 0, 0
+			for row, same := range rowsOf(c.Lines, o.Lines) {
+				if same >= 0 {
+					lines = append(lines, c.Lines[row])
+					ofC, ofO = row+1, same+1
+				}
+			}
+			c.Lines, o.Lines = c.Lines[ofC:], o.Lines[ofO:]
+		}
+	}
+	both := strings.Join(append(lines, had[at:]...), "")
+	if !ended(old) {
+		both = strings.TrimSuffix(both, "\n")
+	}
+	return both
 }
 
 // replaces reports whether next has others in place of lines of old that text does not have.

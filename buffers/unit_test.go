@@ -128,6 +128,10 @@ func TestChangesOfOtherLines(t *testing.T) {
 		{"} } }", "} } } }", "} }", "} }"},             // all alike
 		{"a b c d", "a B c D", "a x c y z", "a b c d"}, // several
 		{"a b", "a U V b", "a x", "a x"},               // one of them
+		{"a b c", "a", "x b y", "x b y c"},             // with one of those that are gone
+		{"a b c d", "a d", "a x b c y", "a x b c y"},   // with all of them
+		{"a b c", "U c", "U b r c", "a b r c"},         // below one that stands for another
+		{"a b c", "A b c", "a A b c", "a a b c"},       // of a line that another one stands for
 		{"", "U", "U r", "r"},
 	} {
 		text := func(words string) string { return strings.ReplaceAll(words+" ", " ", "\n") }
