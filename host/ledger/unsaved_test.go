@@ -155,6 +155,29 @@ func TestMovedWhatTheAgentHasMade(t *testing.T) {
 	}
 }
 
+// A file that is no text, which the agent has changed and moved, goes back byte for byte: also where its first place was
+// told to be gone first.
+func TestMovedBytesThatTheAgentHasChanged(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "\x00f")
+		w.edit("f")
+		w.begin()
+		w.write("f", "\x00fa")
+		w.follow(w.path("f"), true)
+		w.move("f", "g")
+		w.follow(w.path("f"), true)
+		w.end()
+		check.Equal(t, w.changes(), "moved g from f\n", "the record has %q")
+		if undo {
+			must.Do(t, w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), `f 644 "\x00f"`, "undo %v: there is %s", undo)
+	}
+}
+
 // Lines that the user has not saved, and that stand where the agent has written others, are theirs also after the file
 // was moved away and back.
 func TestUnsavedInPlaceOfTheAgents(t *testing.T) {

@@ -367,6 +367,13 @@ func TestTypedIntoWhatIsNoText(t *testing.T) {
 		}, false},
 		"a new one":                {func(r *Record) *Record { r.Changed("f", Content{}, Text("\x00a")); types(r); return r }, false},
 		"the agent has removed it": {func(r *Record) *Record { change(r); types(r); r.Changed("f", Text("\x00au"), Content{}); return r }, true},
+		"told as removed, then as moved": {func(r *Record) *Record {
+			change(r)
+			r.Changed("f", Text("\x00a"), Content{})
+			r.Moved("f", "g", Text("\x00a"), Text("\x00a"))
+			r.Moved("g", "f", Text("\x00a"), Text("\x00a"))
+			return r
+		}, true},
 		"refused before": {func(r *Record) *Record {
 			change(r)
 			decideAll(t, r, Reject)

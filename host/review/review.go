@@ -473,7 +473,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.textAgain()
 		r.bytes += f.size()
 	}
-	if agent && (now.Opaque || f.text == nil) && !f.typed() {
+	if agent && now.Exists && (now.Opaque || f.text == nil) && !f.typed() {
 		f.made = now.Mark()
 	}
 	if f.has(now) {
