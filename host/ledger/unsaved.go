@@ -90,12 +90,14 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 // of the agent's is there by that. loaded tells that the buffer is there still.
 func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 	list := l.behind[now.path]
+	inBuffer, _ := l.record.File(now.path)
 	l.setBack(now.path, list)
 	l.nothingUnsaved(now.path)
 	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
 		now.Content = onDisk(now.path) // what the buffer never took
 	}
-	if len(list) > 0 && !list[0].was.Exists {
+	made := len(list) > 0 && !list[0].was.Exists
+	if made {
 		list[0].was = list[0].before // it was the agent that had removed it
 	}
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
@@ -108,9 +110,17 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 			is = list[i+1].was
 		}
 		inRecord, _ := l.record.File(now.path)
-		l.agentChanged(b.turn, now.path, b.was, is)
-		if b.kept {
-			keepWritten(l.record, now.path, inRecord, b.was, is)
+		was, kept := b.was, b.kept
+		if made && kept && i == 0 && inBuffer.Baseline.Exists && !inBuffer.Baseline.Opaque && !is.Opaque {
+			// It was accepted in what the buffer had: that the agent had removed the file before was not.
+			was.Text, _ = buffers.Merge(inBuffer.Baseline.Text, b.was.Text, inBuffer.Accepted.Text)
+			l.agentChanged(b.turn, now.path, b.was, was)
+			keepWritten(l.record, now.path, inRecord, b.was, was)
+			kept = false
+		}
+		l.agentChanged(b.turn, now.path, was, is)
+		if kept {
+			keepWritten(l.record, now.path, inRecord, was, is)
 		}
 		if b.turn != l.turn {
 			l.take(b.turn)
