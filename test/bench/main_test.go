@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -33,6 +34,9 @@ func TestMain(m *testing.M) {
 		code := m.Run()
 		report.print(os.Stdout)
 		os.Exit(code)
+	}
+	if slices.Contains(os.Args, "sweep") {
+		os.Exit(0) // no command of a measured host outlives it
 	}
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
