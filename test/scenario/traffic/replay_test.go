@@ -158,7 +158,7 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 		s.Command("Acp")
 	}
 	s.AwaitEvent("AcpSessionReady")
-	for _, a := range did {
+	for i, a := range did {
 		switch {
 		case a.cancel != "":
 			if s.AwaitEvent("AcpTurnStart"); a.cancel == "request" {
@@ -176,7 +176,7 @@ func replay(s *scene.Scene, path string, did []action, files map[string]string) 
 			s.OK(`require('acp').prompt(...)`, a.prompt) // queued while a turn runs, as the next is then
 		default:
 			s.AwaitTurnEnd(a.stop)
-			if a.stop == "cancelled" && s.LuaInt(`require('acp').sessions()[1].queued or 0`) > 0 {
+			if a.stop == "cancelled" && i+1 < len(did) && s.LuaInt(`require('acp').sessions()[1].queued or 0`) > 0 {
 				s.OK(`require('acp').prompt('')`) // has the queue go on
 			}
 		}
