@@ -170,3 +170,31 @@ func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
 		}
 	}
 }
+
+// A write that the user has accepted where the agent had removed the file, and only a buffer with unsaved text had its
+// lines, says nothing of these: they are there again, in their order, when that text is given up and all is refused.
+func TestAcceptedWhereTheFileWasRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(now string) string { return "u1\n" + now })
+	w.begin()
+	w.remove("f")
+	w.follow(w.path("f"), true)
+	mine, synced, disk := "u1\nf1\nf2\nf3\n", "f1\nf2\nf3\n", "a1\n"
+	after := "u1\nf1\na1\nf2\nf3\n"
+	w.write("f", disk)
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.text, b.synced, b.gone = after, disk, false
+	w.disk.Unlock()
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Changed: true, Created: true, Unsaved: true, Before: &mine, After: &after, Disk: &disk, Behind: &synced,
+		FormBefore: plain, FormAfter: plain,
+	}, "fs", true)
+	w.end()
+	w.wipe("f")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), "f 644 \"f1\\na1\\nf2\\nf3\\n\"", "refused there is %s")
+}
