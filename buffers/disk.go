@@ -90,7 +90,8 @@ func OnDisk(path string, limit int64) ([]byte, error) {
 	return f.data, err
 }
 
-// readPatience is how long a read may wait for data: some files of the system's are regular by name, and wait as a pipe does.
+// readPatience is how long a read may wait for data: some files of the system's are regular by name, and wait as a pipe
+// does.
 const readPatience = time.Second
 
 // openFile opens a regular file to be read; info is as it was before anything was read of it, so that a change

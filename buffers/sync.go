@@ -457,7 +457,8 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 }
 
 // tells reports whether text was made of given rather than of base: it has a line that only given has, whether the last
-// one ends or not. Lines that both texts lack tell nothing: whoever has changed the file past its client never saw what is not saved.
+// one ends or not. Lines that both texts lack tell nothing: whoever has changed the file past its client never saw what
+// is not saved.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
 	for line := range strings.SplitSeq(base, "\n") {

@@ -286,8 +286,8 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 }
 
 // agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
-// removed it, or moved it away, or it knew what the buffer has, what that has beside the agent's changes is the user's, and stands where
-// they have put it.
+// removed it, or moved it away, or it knew what the buffer has, what that has beside the agent's changes is the user's,
+// and stands where they have put it.
 func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	disk, had := c.disk, c.before
 	if disk.Mode = c.now.Mode; !had.Exists {

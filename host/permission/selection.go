@@ -147,8 +147,8 @@ func (rs *Requests) refusals(p *request) (list []*selection, refused, all int) {
 	return list, refused, all
 }
 
-// SelectHunks refuses hunks of an open request, or takes that back. The answer is false if the diff that the user looks at has
-// changed since.
+// SelectHunks refuses hunks of an open request, or takes that back. The answer is false if the diff that the user looks
+// at has changed since.
 func (rs *Requests) SelectHunks(m rpc.SelectHunks) {
 	done := func(ok bool) { rs.base.Editor.Answer(m.Callback, ok, "") }
 	p := rs.queue.waitingAs(m.Permission)

@@ -113,8 +113,8 @@ const (
 )
 
 // question is what a lasting answer is about, which is what the user is shown: a command to the letter, the files of a
-// diff or of the client's own question, a tool of an MCP server's, else the same call of the same tool, with the same files and the same input.
-// There is none about the end of a plan, as each plan is another.
+// diff or of the client's own question, a tool of an MCP server's, else the same call of the same tool, with the same
+// files and the same input. There is none about the end of a plan, as each plan is another.
 func (req Request) question(r rules.Request) *answers.Question {
 	call := &req.Call
 	q := answers.Question{Agent: req.Agent, Project: r.Cwd, Kind: string(call.Kind), Tool: call.Name}
