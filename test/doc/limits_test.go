@@ -21,7 +21,7 @@ var limits = []struct{ file, name, said string }{
 	{"buffers/part.go", "maxRead", "64 MB a read by the agent"},
 	{"buffers/part.go", "maxFile", "256 MB a file that is written"},
 	{"buffers/slow.go", "slowBytes", "8 MB or 250,000 lines"},
-	{"buffers/slow.go", "slowLines", "or 250,000 lines: of a larger text"},
+	{"buffers/slow.go", "slowLines", "or 250,000 lines: you are told before"},
 	{"buffers/sync.go", "MaxSync", "16 MB a file that a buffer follows"},
 	{"host/ledger/sight.go", "maxReviewed", "10 MB a file that is compared by lines"},
 	{"host/diff/diff.go", "LargestFile", "64 MB a file in which the place"},
