@@ -104,9 +104,9 @@ local function other_waits(id)
     return other ~= id
   end, state.waiting())
   if #others > 1 then
-    return #others .. ' others wait for you '
+    return #others .. ' others wait for you'
   end
-  return others[1] and flat(state.name(others[1])) .. ' waits for you ' or ''
+  return others[1] and flat(state.name(others[1])) .. ' waits for you' or ''
 end
 
 ---The line above a chat. What does not fit is left out, the least important first.
@@ -122,7 +122,9 @@ local function chat_bar(id, win, width)
   local left = flat(' ' .. state.name(id) .. (s.title and (' · ' .. s.title) or ''))
   local status, group = unpack(states[s.state])
   if s.state == 'running' or s.state == 'starting' then
-    status = status .. ' ' .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
+    status = status
+      .. (status == '' and '' or ' ')
+      .. spinner[math.floor(vim.uv.now() / 100) % #spinner + 1]
     local since = state.since[id]
     if since then
       status = status .. ' ' .. clock(math.floor((vim.uv.now() - since) / 1000))
@@ -133,17 +135,18 @@ local function chat_bar(id, win, width)
     status = status .. ' · ' .. waits
   end
   if vim.fn.line('w$', win) < api.nvim_buf_line_count(api.nvim_win_get_buf(win)) then
-    status = status .. ' ↓' -- there is more below
+    status = status .. (status == '' and '' or ' ') .. '↓' -- there is more below
   end
   local others = other_waits(id)
-  if others ~= '' and states[s.state][1] ~= '' then
-    others = others .. '· ' -- both may say "waits for you"
+  if others ~= '' and status ~= '' then
+    others = others .. ' · '
   end
   if cells(others .. status) > width - 8 then
     others = '' -- the bar has to say whose it is
   end
-  left = M.shorten(left, width - cells(others .. status) - 3)
-  local room = width - cells(left .. others .. status) - 4
+  local waiting = cells(others .. status)
+  left = M.shorten(left, width - waiting - 3)
+  local room = width - cells(left) - waiting - 4
   local shown = {}
   for _, fact in ipairs(vim.fn.reverse(facts(s))) do
     room = room - cells(fact) - 3
@@ -152,9 +155,13 @@ local function chat_bar(id, win, width)
     end
     table.insert(shown, fact)
   end
+  local known = table.concat(shown, ' · ')
+  if known ~= '' and waiting > 0 then
+    known = known .. ' ·'
+  end
   return ('%%#AcpWinbar#%s%%=%s %%#AcpWinbarWaiting#%s%%#%s#%s '):format(
     M.escape(left),
-    M.escape(table.concat(shown, ' · ')),
+    M.escape(known),
     M.escape(others),
     group,
     status
