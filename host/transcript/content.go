@@ -368,7 +368,9 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 	for _, item := range c.Shows() {
 		switch item := item.(type) {
 		case session.ContentItem:
-			n += contentSize(item.Content)
+			if !isTitle(c, item.Content) {
+				n += contentSize(item.Content)
+			}
 		case session.TerminalRef:
 			screen, _ := t.config.Terminal(item.TerminalID, 1)
 			n += screen.Total
@@ -377,6 +379,12 @@ func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 		}
 	}
 	return n
+}
+
+// isTitle reports whether a content says the title once more, as that of a question does.
+func isTitle(c *session.ToolCall, content session.Content) bool {
+	text, ok := content.(session.Text)
+	return ok && c.Title != "" && len(text.Text) <= maxTitle && strings.TrimSpace(text.Text) == strings.TrimSpace(c.Title)
 }
 
 // contentSize is about how many lines a block of a call's content has.

@@ -297,6 +297,9 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 			lines = append(lines, t.terminalBody(b, item.TerminalID)...)
 		case session.ContentItem:
 			_, picture := item.Content.(session.Image)
+			if isTitle(c, item.Content) {
+				continue
+			}
 			if b.open == opened || !quiet || picture {
 				lines = append(lines, t.contentBody(b, c.Kind, item.Content)...)
 			} else {

@@ -59,6 +59,19 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// A question that is the title of its call, and what it says, stands there once.
+func TestTitlesAreNotSaidAgain(t *testing.T) {
+	for _, status := range []session.ToolCallStatus{session.StatusWaiting, session.StatusCompleted} {
+		_, _, b := shown(t, call(session.KindOther, status, "Which colour?", output("Which colour?\n"), output("Red")))
+		want := map[session.ToolCallStatus]string{session.StatusWaiting: "  ? ◦ tool   Which colour?|    Red", session.StatusCompleted: "  ✓ ◦ tool   Which colour?  … +1 line"}[status]
+		var lines []string
+		for _, l := range b.lines {
+			lines = append(lines, l.text)
+		}
+		check.Equal(t, strings.Join(lines, "|"), want, "%s", b)
+	}
+}
+
 func TestClip(t *testing.T) {
 	text := "1\n2\n3\n4\n5\n6\n7"
 	for _, test := range []struct {
