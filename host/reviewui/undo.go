@@ -26,7 +26,7 @@ func (r *Review) Undo(m rpc.Undo) {
 			return
 		}
 		slices.SortFunc(steps, func(a, b turns.Step) int { return cmp.Compare(a.Of.Path, b.Of.Path) })
-		result := rpc.Undone{Prompt: t.Prompt, Files: stepLines(steps, r.config.Short), Again: m.Again, Turn: t.Name(), Unseen: r.config.Ledger.Unseen()}
+		result := rpc.Undone{Prompt: t.Prompt, Files: stepLines(steps, m.Again, r.config.Short), Again: m.Again, Turn: t.Name(), Unseen: r.config.Ledger.Unseen()}
 		if m.Preview {
 			result.Diff = stepDiff(steps, r.config.Short)
 		}
@@ -38,7 +38,11 @@ func (r *Review) Undo(m rpc.Undo) {
 }
 
 // stepLines says what each step does to its file.
-func stepLines(steps []turns.Step, short func(path string) string) []rpc.UndoneFile {
+func stepLines(steps []turns.Step, again bool, short func(path string) string) []rpc.UndoneFile {
+	comes, moves, gets := "comes back", "goes back to ", "gets its contents back"
+	if again {
+		comes, moves, gets = "is made again", "is moved to ", "gets its new contents again"
+	}
 	var list []rpc.UndoneFile
 	for _, step := range steps {
 		line := rpc.UndoneFile{
@@ -49,15 +53,15 @@ func stepLines(steps []turns.Step, short func(path string) string) []rpc.UndoneF
 		case step.Note != "":
 			line.What = step.Note
 		case !step.Now.Exists:
-			line.What = "comes back"
+			line.What = comes
 		case !step.Want.Exists && step.Back == "":
 			line.What = "is removed"
 		case step.Back != "":
-			line.What = "goes back to " + short(step.Back)
+			line.What = moves + short(step.Back)
 		case step.Now.SameText(step.Want) && step.Now != step.Want:
 			line.What = strings.Join(review.Styles(step.Now, step.Want), ", ")
 		case step.Now.Opaque || step.Want.Opaque:
-			line.What = "gets its contents back"
+			line.What = gets
 		default:
 			added, removed := 0, 0
 			for _, e := range linediff.Compare(linediff.Lines(step.Now.Text), linediff.Lines(step.Want.Text)) {
