@@ -109,7 +109,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 			text = fmt.Sprint(s, err)
 		}})
 		d.settle()
-		if snap := d.shows(); snap.Title != "Read "+path || snap.Heading != "Puppet wants to read" || snap.Files != 0 {
+		if snap := d.shows(); snap.Title != "Read "+path || snap.Heading != "Puppet wants to read "+path || snap.Files != 0 {
 			t.Errorf("shown is %v", snap)
 		}
 		if len(d.asks) != 1 {

@@ -27,7 +27,7 @@ const (
 	descriptionLines = 4
 )
 
-// optionBytes is how much of an option's name the float shows, which is more than an agent has reason to say.
+// optionBytes is how much of the name of an option the float shows: a few rows, more than an agent has reason to say.
 const optionBytes = 2000
 
 // The float has so many lines and bytes at all, most of them on later pages.
@@ -223,6 +223,17 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 		verb = "go on"
 	}
 	heading = fmt.Sprintf("%s wants to %s", who, verb)
+	switch call.Kind {
+	case session.KindRead, session.KindEdit, session.KindDelete, session.KindMove:
+		switch n := len(call.Locations); {
+		case p.file.Given != "":
+			heading += " " + rs.base.Short(p.file.Given)
+		case n == 1, n > 1 && call.Kind == session.KindMove: // from there
+			heading += " " + rs.base.Short(call.Locations[0].Path)
+		case n > 1:
+			heading += " " + styled.Many(n, "file")
+		}
+	}
 	if call.Title != "" {
 		body = append(body, styled.Colored(call.Title, styled.ToolTitle)...)
 	}

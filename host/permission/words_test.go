@@ -58,16 +58,17 @@ func TestWordsOfAQuestion(t *testing.T) {
 		heading string
 		lines   []string
 	}{
-		"a read":             {session.ToolCall{Kind: session.KindRead, Title: "Read a", Locations: at("/a", "/elsewhere/b")}, "Puppet wants to read", []string{"Read a", "/a", "/elsewhere/b"}},
+		"a read":             {session.ToolCall{Kind: session.KindRead, Title: "Read a", Locations: at("/a", "/elsewhere/b")}, "Puppet wants to read 2 files", []string{"Read a", "/a", "/elsewhere/b"}},
 		"an edit":            {session.ToolCall{Kind: session.KindEdit, Title: "Edit it", Content: text("of this\n")}, "Puppet wants to edit", []string{"Edit it", "of this"}},
 		"a deletion":         {session.ToolCall{Kind: session.KindDelete, Title: "x"}, "Puppet wants to delete", []string{"x"}},
 		"a move":             {session.ToolCall{Kind: session.KindMove, Title: "x"}, "Puppet wants to move", []string{"x"}},
+		"a move to a place":  {session.ToolCall{Kind: session.KindMove, Title: "x", Locations: at("/a", "/b")}, "Puppet wants to move /a", []string{"x", "/a", "/b"}},
 		"a fetch":            {session.ToolCall{Kind: session.KindFetch, Title: "x"}, "Puppet wants to fetch", []string{"x"}},
 		"a search":           {session.ToolCall{Kind: session.KindSearch, Title: "x"}, "Puppet wants to search", []string{"x"}},
 		"a mode":             {session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready"}, "Puppet wants to change the mode", []string{"Ready"}},
 		"something":          {session.ToolCall{Kind: session.KindOther, Title: "x"}, "Puppet wants to go on", []string{"x"}},
 		"nothing":            {session.ToolCall{Kind: session.KindThink}, "Puppet wants to go on", nil},
-		"a place in a title": {session.ToolCall{Kind: session.KindRead, Title: "Read /a", Locations: at("/a")}, "Puppet wants to read", []string{"Read /a"}},
+		"a place in a title": {session.ToolCall{Kind: session.KindRead, Title: "Read /a", Locations: at("/a")}, "Puppet wants to read /a", []string{"Read /a"}},
 		"a plan": {
 			session.ToolCall{Kind: session.KindSwitchMode, Title: "Ready?", Content: text("One"), RawInput: raw(`{"plan":"Two"}`)},
 			"Puppet has a plan: Ready?", []string{"One", "plan: Two"},
@@ -86,7 +87,7 @@ func TestWordsOfAQuestion(t *testing.T) {
 			"Puppet wants to use db: query",
 			[]string{"sql:", "  drop table t;", "  -- all", "dry: false", "n: 1.50", "none: null", "empty:", "in:", "  a:", "    - 1", "    - - 2", "    - b: c", "      d: []"},
 		},
-		"an input of a read":     {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read", []string{"Read `a`", "/b", "limit: 3"}},
+		"an input of a read":     {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read /b", []string{"Read `a`", "/b", "limit: 3"}},
 		"an input without keys":  {session.ToolCall{Title: "x", RawInput: raw(`["a\u001b","b"]`)}, "Puppet wants to go on", []string{"x", "- a^[", "- b"}},
 		"a command of a tool":    {session.ToolCall{Title: "deploy", RawInput: raw(`{"command":"go","cwd":"/w","target":"prod"}`)}, "Puppet wants to run a command", []string{"deploy", "$ go", "in /w", "target: prod"}},
 		"a plan that asks more":  {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", RawInput: raw(`{"plan":"One","allowedPrompts":["x"]}`)}, "Puppet has a plan: R", []string{"One", "allowedPrompts:", "  - x"}},
