@@ -28,7 +28,7 @@ const (
 )
 
 // optionBytes is how much of the name of an option the float shows: a few rows, more than an agent has reason to say.
-const optionBytes = 2000
+const optionBytes = 300
 
 // The float has so many lines and bytes at all, most of them on later pages.
 const (
