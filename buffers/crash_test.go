@@ -35,6 +35,7 @@ var targets = []target{
 	{"secret", 0o600, 2_000_000},
 	{"to", 0o755, 40_000}, // by a link
 	{"linked", 0o644, 4_000_000},
+	{"undone", 0o644, 100_000}, // by the user's wish
 }
 
 // textOf is the n-th text of a target; the 0th is there before. Their lengths differ.
@@ -51,7 +52,12 @@ func beVictim(dir string) {
 	var said sync.Mutex
 	write := func(path, name string, n int, text []byte) {
 		done := make(chan error, 1)
-		f.Write(context.Background(), buffers.Write{Path: path, Text: string(text)}, func(_ buffers.Written, err error) { done <- err })
+		ended := func(_ buffers.Written, err error) { done <- err }
+		if name == "undone" {
+			f.Edit(context.Background(), buffers.Edit{Path: path, Change: func(*string) (*string, error) { return new(string(text)), nil }}, ended)
+		} else {
+			f.Write(context.Background(), buffers.Write{Path: path, Text: string(text)}, ended)
+		}
 		said.Lock()
 		defer said.Unlock()
 		if err := <-done; err != nil {
@@ -169,7 +175,7 @@ func killedWhileWriting(t *testing.T, random *rand.Rand) {
 		path := in("files", target.name)
 		had, next := textOf(target, last[target.name]), textOf(target, last[target.name]+1)
 		for _, u := range offered {
-			if u.Path != path || target.name != "linked" {
+			if u.Path != path || target.name != "linked" && target.name != "undone" {
 				continue
 			}
 			kept, err := os.ReadFile(in("journal", u.ID))

@@ -182,8 +182,7 @@ func cause(err error) error {
 
 // write gives the file at path, of which now is what the disk has, the content data. Whoever looks sees
 // the old content or data, nothing between, except where only writing in place keeps what the file is:
-// hard links, another owner, a directory that may not be written. There a failure puts the old content
-// back, and the journal has both. A file that is made anew stands as was says.
+// hard links, another owner, a directory that may not be written. A file that is made anew stands as was says.
 func (j *journal) write(path string, data []byte, now file, was *standing) error {
 	if !now.exists() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -198,6 +197,23 @@ func (j *journal) write(path string, data []byte, now file, was *standing) error
 			return cause(err)
 		}
 	}
+	return j.rewrite(path, data, now)
+}
+
+// maxRewritten is the most bytes of both contents of a file that is written in place without need.
+const maxRewritten = 256 << 10
+
+// undo is write for what the user takes back. That may be thousands of files, and to replace one, and wait for the disk,
+// takes many times as long as to rewrite it. What cannot be rewritten, a program that runs for one, is replaced.
+func (j *journal) undo(path string, data []byte, now file, was *standing) error {
+	if now.exists() && len(now.data)+len(data) <= maxRewritten && j.rewrite(path, data, now) == nil {
+		return nil
+	}
+	return j.write(path, data, now, was)
+}
+
+// rewrite writes a file in place. The journal has both contents meanwhile, and a failure puts the old one back.
+func (j *journal) rewrite(path string, data []byte, now file) error {
 	k := j.inPlace(path, now, data)
 	err := overwrite(path, data)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -13,6 +14,37 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
+
+// What is taken back is written in place, and stays the same file; a program that runs is not, and stays whole.
+func TestUndoInPlace(t *testing.T) {
+	var files []fs.FileInfo
+	undo := func(path string) {
+		for range 2 {
+			info, err := os.Stat(path)
+			must.Do(t, err)
+			files = append(files, info)
+			old, err := readOld(path)
+			must.Do(t, err)
+			must.Do(t, (*journal)(nil).undo(path, []byte("old\n"), old, old.standing()))
+			if data, _ := os.ReadFile(path); string(data) != "old\n" {
+				t.Errorf("%s has %d bytes", path, len(data))
+			}
+		}
+	}
+	plain, program := t.TempDir()+"/plain", t.TempDir()+"/program"
+	must.Do(t, os.WriteFile(plain, []byte("longer\n"), 0o666))
+	undo(plain)
+	if !os.SameFile(files[0], files[1]) {
+		t.Error("it is another file")
+	}
+	sleep, err := os.ReadFile("/bin/sleep")
+	must.Do(t, err)
+	must.Do(t, os.WriteFile(program, sleep, 0o777))
+	cmd := exec.Command(program, "1000")
+	must.Do(t, cmd.Start())
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	undo(program)
+}
 
 // In a directory that may not be written, a file that may be is written in place.
 func TestWriteInPlace(t *testing.T) {

@@ -302,7 +302,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 		w.After = w.Before
 		return w, nil
 	}
-	if err := f.journal.write(path, data, old, old.standing()); err != nil {
+	if err := f.journal.undo(path, data, old, old.standing()); err != nil {
 		return Written{}, err
 	}
 	if l.Buf == 0 {

@@ -134,7 +134,11 @@ func (w *liveWrite) writeDisk(l live) error {
 			return err
 		}
 		done.FormAfter = Form(data)
-		if err := w.journal.write(w.path, data, old, old.standing()); err != nil {
+		write := w.journal.write
+		if w.own {
+			write = w.journal.undo
+		}
+		if err := write(w.path, data, old, old.standing()); err != nil {
 			return err
 		}
 		if info, err := os.Stat(w.path); err == nil {
