@@ -281,6 +281,16 @@ var past = map[string][]string{
 		"git-push origin", "/usr/lib/git-core/git-push origin main", "git clone -u 'rm x' h:a", "hub -c alias.p=push p", "git -c core.hooksPath=./h commit", "git -c sendemail.smtpserver=/bin/rm send-email x", "git -c init.templateDir=x init",
 		"git -c url.ext::rm.insteadOf=x fetch x", "git config hook.x.command 'rm y'", "git init --template=x", "git clone --template=x u", "git.exe push",
 	},
+	"programs that are given words or input": {
+		"ssh h sudo bash < x.sh", "ssh -t h sudo -u me bash -s < x.sh", "ssh h env A=b bash < x", "ssh h nice sh", "flock l sudo bash x.sh", "chroot / env bash < x", "xargs make", "echo x | xargs -n1 make", "xargs -I{} make {}", "xargs make -C",
+		"xargs -I{} make -C {} {}", "parallel make", "xargs docker", "xargs kubectl -n a", "xargs npm", "xargs just", "docker build - <<E\nFROM a\nRUN rm x\nE", "docker build -t x - < Dockerfile", "docker build -f- . <<E\nRUN rm x\nE",
+		"docker build --file=- . < x", "docker buildx build -f /dev/stdin . < x", "podman build - < x", "docker build -f <(echo RUN rm x) .", "docker compose -f - up <<E\ncommand: rm x\nE", "kubectl apply -f - <<E\ncommand: [\"rm\", \"x\"]\nE",
+	},
+	"commands of other places": {
+		"brew ruby -e 'x'", "brew sh", "gh extension exec rm", "gh ext exec rm x", "perl -I. -Mx", "perl -I. -Mx f", "perl -I . -M x f", "perl -Mlib=. -Mx f", "aws ssm send-command --parameters 'commands=[\"rm x\"]'",
+		"aws ssm send-command --parameters commands=[\"rm x\"]", "aws ssm send-command --parameters '{\"commands\":[\"rm x\"]}'", "aws ssm send-command --parameters={\"commands\":[\"rm\"]}",
+		`aws ssm send-command --parameters '{"commands":["\u0072m x"]}'`, "kubectl run x --overrides='{\"spec\":{\"command\":[\"git\",\"push\"]}}'",
+	},
 	"variables, once more": {
 		"CMAKE_C_COMPILER_LAUNCHER=./x make", "MAVEN_OPTS='-javaagent:x' mvn test", "GRADLE_OPTS=-javaagent:x gradle test", "DOTNET_STARTUP_HOOKS=x dotnet run", "R_PROFILE_USER=x R", "GCC_EXEC_PREFIX=. gcc x.c", "WGETRC=x wget u",
 		"PYTHONBREAKPOINT=os.system python x.py", "BASH_LOADABLES_PATH=. bash -c 'ls'",
@@ -322,6 +332,9 @@ var plain = []string{
 	"NODE_ENV=test npx jest", "CI=1 make test", "xargs -n1 echo < x", "cat x | xargs -I{} echo {}", "cat x | xargs -d '\\n' ls", "ls | xargs -n 1 basename", "git diff --name-only | xargs gofmt -l", "git ls-files '*.go' | xargs sed -i 's/a/b/'",
 	"cat x.sql | psql", "psql < x.sql", "echo y | ./install", "valgrind ./x", "gdb ./x", "lldb ./x", "perf record ./x", "sudo systemctl restart nginx", "sudo cat /var/log/x", "sudo -u postgres psql", "sudo make install", "flock l make",
 	"nice make -j4", "env A=b make", "parallel echo ::: a b", "parallel -j4 gzip ::: *.txt", "trap 'echo bye' EXIT", "trap - EXIT", "set -e; make", "bc <<< '1+2'", "curl-config --version", "cat > x.py <<'E'\nprint(1)\nE\npython3 x.py",
+	"xargs -I{} make -C {} all", "ls -d */ | xargs -n1 make -C", "ls -d */ | xargs -n 1 make -C", "parallel make ::: a b", "docker ps -q | xargs docker rm", "go list ./... | xargs go test", "ssh h sudo systemctl restart nginx",
+	"ssh h time ls", "flock l sudo make", "docker inspect --format '{{.State}}' c", "kubectl get pods -o jsonpath='{.items[*].metadata.name}'", "kubectl apply -f - <<E\ncommand: ls\nE", "kustomize build . | kubectl apply -f -", "cat x | docker load", "docker exec -i db psql < x.sql",
+	"docker buildx build -t x --push .", "brew install jq", "gh extension list", "gh pr list --json number,title", "perl -I. x.pl", "perl -Ilib -c f", "aws ec2 describe-instances --filters 'Name=tag,Values=[a]'", "kubectl patch d x --patch '{\"spec\":{\"replicas\":2}}'",
 	"cat > main.go <<'E'\npackage main\nE\ngo run main.go", "cat > x.sh <<'E'\necho hi\nE\nchmod +x x.sh",
 }
 

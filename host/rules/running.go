@@ -14,7 +14,7 @@ const lookedAt = 64
 // runners run what comes behind one of their subcommands.
 var runners = map[string][]string{
 	"docker-machine": {"ssh"}, "vagrant": {"ssh"}, "colima": {"ssh"}, "perf": {"stat", "record", "trace"}, "cmake": {"-E"}, "salt": {"cmd.run"}, "enroot": {"start"},
-	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create", "unshare"}, "nerdctl": {"exec", "run"}, "gh": {"ssh"}, "docker-compose": {"exec", "run"}, "kubectl": {"exec", "run"}, "ip": {"exec"},
+	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create", "unshare"}, "nerdctl": {"exec", "run"}, "gh": {"ssh", "exec"}, "docker-compose": {"exec", "run"}, "kubectl": {"exec", "run"}, "ip": {"exec"},
 	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bundle": {"exec"}, "mise": {"exec", "x"}, "direnv": {"exec"}, "opam": {"exec"},
 	"uv": {"run"}, "poetry": {"run"}, "pipenv": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "conda": {"run"}, "mamba": {"run"}, "pixi": {"run"},
 	"git": {"bisect", "foreach", "filter-branch", "rebase", "difftool"},
@@ -154,6 +154,15 @@ func runsByCommands(name string, args []word) bool {
 		})
 	case "deno":
 		return len(args) == 0 || slices.Contains([]string{"eval", "repl"}, args[0].text) || slices.ContainsFunc(args, isInputFile)
+	case "brew":
+		return len(args) > 0 && slices.Contains([]string{"ruby", "irb", "sh"}, args[0].text)
+	case "perl": // a module, out of a folder that it is told
+		module, folder := false, false
+		for _, w := range args {
+			module = module || strings.HasPrefix(w.text, "-M") || strings.HasPrefix(w.text, "-m")
+			folder = folder || strings.HasPrefix(w.text, "-I") || strings.HasPrefix(w.text, "-Mlib")
+		}
+		return module && folder
 	case "crystal":
 		return len(args) > 0 && args[0].text == "eval"
 	case "bun":
@@ -222,7 +231,7 @@ func scriptValues(name string, args []word) (values []string) {
 		if _, inner, ok := strings.Cut(value, "="); ok && strings.ContainsAny(inner, " \t\n;|&") {
 			values = append(values, inner)
 		}
-		if strings.ContainsAny(value, " \t\n;|&") {
+		if strings.ContainsAny(value, " \t\n;|&[{") {
 			values = append(values, value)
 		}
 	}
@@ -260,7 +269,9 @@ func (s *stopper) runsIn(words []word, depth int) bool {
 		return true
 	}
 	lines := scriptValues(name, words[1:])
-	if len(lines) > lookedAt || slices.ContainsFunc(lines, func(line string) bool { return scriptNames(pattern, line) }) {
+	if len(lines) > lookedAt || slices.ContainsFunc(lines, func(line string) bool {
+		return scriptNames(pattern, line) || strings.ContainsAny(line, "[{") && (mentions(pattern, line) || strings.Contains(line, `\u`)) // a list, or JSON
+	}) {
 		return true
 	}
 	return false

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,9 @@ func (p part) stoppedBy(pattern []string, r Request) match {
 		if name := p.linked(r); name != "" && best == no && s.stops(append([]word{{name, true}}, p.words[1:]...), false, 0) != no || p.written {
 			best = max(best, maybe)
 		}
+		if !slices.Contains(texts, path.Base(p.name())) && len(p.expanded) > 0 && mentions(pattern, bracketed.FindString(p.text)) {
+			best = max(best, maybe)
+		}
 		if r.Fold && best == no {
 			s.pattern = folded(pattern)
 			best = s.stops(foldedWords(p.words), true, 0)
@@ -36,6 +40,9 @@ func (p part) stoppedBy(pattern []string, r Request) match {
 	}
 	return maybe
 }
+
+// bracketed is a list, or JSON, that is the value of an option, and that a shell takes for a pattern.
+var bracketed = regexp.MustCompile(`=[\[{].*`)
 
 // linked is the name of the program to which a command's path leads, if it is another.
 func (p part) linked(r Request) string {
@@ -147,7 +154,7 @@ func (s *stopper) stops(words []word, builtins bool, depth int) match {
 			best = max(best, maybe)
 		}
 	}
-	if unread(words, builtins) || s.runsIn(words, depth) || s.copies(name, words[1:]) || s.fed != "" && readsCommands(name, words[1:]) {
+	if unread(words, builtins) || s.runsIn(words, depth) || s.copies(name, words[1:]) || s.fed != "" && s.readsCommands(name, words[1:]) {
 		best = max(best, maybe)
 	}
 	wrapper := isWrapper(name) || strings.HasPrefix(name, "-") && (len(name) > 1 || depth == 0) // that of a time with options, and zsh's
@@ -177,6 +184,9 @@ func (s *stopper) stops(words []word, builtins bool, depth int) match {
 		run := rest
 		if name == "xargs" || name == "parallel" {
 			run = append(slices.Clip(rest), word{}) // what it is given
+			if givesCommands(words[1:len(words)-len(rest)], rest) {
+				best = max(best, maybe)
+			}
 		}
 		best = max(best, s.stops(run, slices.Contains([]string{"builtin", "command", "eval", "noglob", "nocorrect"}, name), depth+1))
 		if sure && rest[0].known && slices.Contains(naming, rest[0].text) {
@@ -218,7 +228,7 @@ func (s *stopper) stopsBehind(name string, words []word, best match, depth int) 
 				best = maybe
 			}
 		}
-		if matchWords(s.pattern, words[i+1:]) != no || starts && unread(words[i+1:], false) {
+		if matchWords(s.pattern, words[i+1:]) != no || starts && (unread(words[i+1:], false) || isWrapper(path.Base(w.text)) && s.stops(words[i+1:], false, depth+1) != no) {
 			best = max(best, maybe)
 		}
 		if name == "xargs" && isWrapper(path.Base(w.text)) && !slices.ContainsFunc(words[i+2:], func(w word) bool { return !isOption(w.text) }) {
@@ -303,6 +313,36 @@ func placed(name string, words []word) []word {
 	return out
 }
 
+// givesCommands reports whether the words that xargs, with its options, takes from its input may have a program run commands:
+// they are its subcommand, or what make is to do, but for the folder where it is to do that.
+func givesCommands(options, run []word) bool {
+	name := path.Base(run[0].text)
+	has := func(list []word, texts ...string) bool {
+		return slices.ContainsFunc(list, func(w word) bool { return slices.Contains(texts, w.text) })
+	}
+	switch {
+	case has(run, ":::"): // they are parallel's own
+		return false
+	case !isMake(name) && name != "just" && name != "task" && name != "ninja":
+		bare := !slices.ContainsFunc(run[1:], func(w word) bool { return !strings.HasPrefix(w.text, "-") })
+		return bare && (runners[name] != nil || slices.Contains([]string{"aws", "brew", "bun", "cargo", "deno", "go"}, name))
+	}
+	inFolder := func(i int) bool { return run[i-1].text == "-C" || run[i-1].text == "--directory" }
+	placed := slices.ContainsFunc(options, func(w word) bool {
+		return strings.HasPrefix(w.text, "-I") || strings.HasPrefix(w.text, "-J") || strings.HasPrefix(w.text, "-i") || strings.HasPrefix(w.text, "--replace")
+	})
+	if !placed {
+		one := has(options, "-n1", "-L1") || has(options, "-n", "-L") && has(options, "1")
+		return !one || !inFolder(len(run))
+	}
+	for i := 1; i < len(run); i++ {
+		if !run[i].known && !inFolder(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // executes reports whether an argument of find has the next ones be a command.
 func executes(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }
 
@@ -312,9 +352,17 @@ func isOption(w string) bool {
 		strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789.smhd") == ""
 }
 
-// readsCommands reports whether a program that is given input runs it: ssh without a command has a shell there.
-func readsCommands(name string, args []word) bool {
-	if name != "ssh" {
+// readsCommands reports whether a program that is given input runs it: ssh without a command has a shell there, an image
+// is built by commands, and what is deployed names some.
+func (s *stopper) readsCommands(name string, args []word) bool {
+	switch name {
+	case "docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc", "helm":
+		builds := slices.ContainsFunc(args, func(w word) bool { return w.text == "build" })
+		return slices.ContainsFunc(args, func(w word) bool {
+			return builds && !w.known || isInputFile(w) && (builds || mentions(s.pattern, s.fed))
+		})
+	case "ssh":
+	default:
 		return false
 	}
 	operands := 0
