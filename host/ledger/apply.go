@@ -28,6 +28,8 @@ type target struct {
 // the ledger's goroutine.
 func (l *Ledger) apply(p target, done func(error)) {
 	switch {
+	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
+		l.removeMade(p, done)
 	case p.back != "" && !p.now.Exists:
 		l.apply(target{path: p.back, want: p.want}, done)
 	case p.back != "":

@@ -2,12 +2,9 @@ package ledger
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -99,7 +96,7 @@ func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snap
 type doubt struct {
 	together []string // what may have come, gone or moved, or was seen before
 	others   []string // files that have changed where they are
-	rest     []string // see [Ledger.accountRest]
+	rest     rest
 }
 
 // doubtful are the paths of which it is not known whether they are as they were: the folders have others there at
@@ -147,12 +144,13 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 			}
 		}
 	}
-	var rest []string
+	var rest rest
 	if len(unkept) > maxUnkept {
-		unkept, rest = nil, unkept
+		unkept, rest.changed = nil, unkept
 	}
 	if room := max(0, maxListed-len(paths)-len(others)); len(fresh) > room {
-		fresh, rest = fresh[:room], append(rest, fresh[room:]...)
+		rest.after = after
+		fresh, rest.made = fresh[:room], fresh[room:]
 	}
 	for _, path := range slices.Concat(unkept, fresh) {
 		paths[path] = true
@@ -161,35 +159,6 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 		delete(others, path)
 	}
 	return doubt{slices.Sorted(maps.Keys(paths)), slices.Sorted(maps.Keys(others)), rest}
-}
-
-var (
-	// maxListed is how many files of a turn are in the record one by one, as many as the store has contents of; fewer in
-	// tests.
-	maxListed = 50_000
-	// maxUnkept is how many of them there may be of which nothing is kept that could be put back; fewer in tests.
-	maxUnkept = 1000
-)
-
-// accountRest brings files into the books that are too many to be there one by one, as one change of the folder that
-// they are in. It cannot be taken back.
-func (l *Ledger) accountRest(t *turn, paths []string) {
-	if len(paths) == 0 {
-		return
-	}
-	in := filepath.Dir(paths[0])
-	for _, path := range paths {
-		for in != "/" && !strings.HasPrefix(path, in+"/") {
-			in = filepath.Dir(in)
-		}
-	}
-	folder := review.Folder(in)
-	was, known := l.record.Present(folder)
-	if !known {
-		was = review.Opaque("as before")
-	}
-	l.agentChanged(t, folder, was, review.Opaque(fmt.Sprintf("%d files at %s", len(paths), time.Now().Format(time.TimeOnly))))
-	l.tell([]Event{{folder, "disk"}})
 }
 
 // odd tells of what is no file and cannot be restored.

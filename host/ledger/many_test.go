@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,12 +58,14 @@ func TestMoreThanTheStoreHolds(t *testing.T) {
 	for _, c := range []struct {
 		large, named, fresh int
 		listed              int
-		rest                string
+		rest                string // which stays
+		made                string // which can be removed
 	}{
 		{large: 3, fresh: 3, listed: 10},
 		{large: 4, named: 1, fresh: 1, listed: 9},
-		{large: 4, fresh: 3, listed: 7, rest: "4 files at big/"},
-		{large: 5, named: 1, fresh: 9, listed: 10, rest: "8 files at "},
+		{large: 4, fresh: 3, listed: 7, rest: "4 files at big/ pending"},
+		{large: 5, named: 1, fresh: 9, listed: 10, rest: "4 files at big/ pending", made: "4 files at new/ pending"},
+		{fresh: 9, listed: 10, made: "3 files at new/ pending"},
 	} {
 		t.Run(fmt.Sprintf("%d large, %d named, %d new", c.large, c.named, c.fresh), func(t *testing.T) {
 			w := newWorld(t)
@@ -85,41 +89,73 @@ func TestMoreThanTheStoreHolds(t *testing.T) {
 			}
 			w.ledger.Worked()
 			w.end()
-			rest := func() (listed int, rest string, state review.State) {
+			rest := func() (listed int, rest string) {
+				var all []string
 				for _, f := range w.files() {
 					if !review.IsFolder(f.Path) {
 						listed++
 						continue
 					}
 					words, _, _ := strings.Cut(f.Present.Text, " at ")
-					rest, state = words+" at "+strings.TrimPrefix(f.Path, w.dir+"/"), f.State
+					all = append(all, words+" at "+strings.TrimPrefix(f.Path, w.dir+"/")+" "+string(f.State))
 				}
-				return listed, rest, state
+				slices.Sort(all)
+				return listed, strings.Join(all, ", ")
 			}
-			if listed, rest, _ := rest(); listed != c.listed || rest != c.rest {
-				t.Errorf("%d files are listed, and %q", listed, rest)
+			want := c.rest
+			if c.made != "" {
+				want = strings.TrimPrefix(want+", "+c.made, ", ")
+			}
+			if listed, got := rest(); listed != c.listed || got != want {
+				t.Errorf("%d files are listed, and %q", listed, got)
 			}
 			if err := w.undo(false); err != nil || w.sees("small/3") != "was" {
 				t.Errorf("undone there is %q: %v", w.sees("small/3"), err)
 			}
-			listed, left, state := rest()
+			if _, err := os.Stat(w.path("new")); err == nil {
+				t.Error("undone there are files that it made")
+			}
+			listed, left := rest()
 			if c.rest == "" {
-				if listed != c.large {
-					t.Errorf("undone there are %d files", listed)
+				if listed != c.large || left != "" {
+					t.Errorf("undone there are %d files, and %q", listed, left)
 				}
 				return
 			}
 			if listed != c.named || left != c.rest {
 				t.Errorf("undone there are %d files, and %q", listed, left)
 			}
-			if _, err := w.refuse(nil); !errors.Is(err, errForgotten) || state != review.Pending {
-				t.Errorf("refused it is %s: %v", state, err)
+			if _, err := w.refuse(nil); !errors.Is(err, errForgotten) {
+				t.Errorf("refused: %v", err)
 			}
 			w.decide(review.Keep, "")
-			if _, left, state := rest(); left != c.rest || state != review.Kept {
-				t.Errorf("kept there is %q, %s", left, state)
+			if _, left := rest(); left != strings.Replace(c.rest, "pending", "kept", 1) {
+				t.Errorf("kept there is %q", left)
 			}
 		})
+	}
+}
+
+// More files are made than are listed, in two turns: the rest is removed as a whole, but for a file that has changed.
+func TestMoreMadeThanListed(t *testing.T) {
+	defer func(listed int) { maxListed = listed }(maxListed)
+	maxListed = 2
+	w := newWorld(t)
+	first := w.tree()
+	for turn := range 2 {
+		w.begin()
+		for i := range 5 {
+			w.write(fmt.Sprintf("new/in/%d%d", turn, i), "is")
+		}
+		w.ledger.Worked()
+		w.end()
+	}
+	w.write("new/in/04", "the user's")
+	if _, err := w.refuse(nil); err == nil || !strings.Contains(err.Error(), "1 of its files have changed since") {
+		t.Errorf("refused: %v", err)
+	}
+	if got := w.tree(); strings.Count(got, "new/") != 1 || w.sees("new/in/04") != "the user's" {
+		t.Errorf("there is %q, not %q and the user's file", got, first)
 	}
 }
 

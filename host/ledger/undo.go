@@ -114,8 +114,10 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 		for i, step := range steps {
 			if unseen[step.Of.Path] {
 				steps[i].Note = "cannot be looked at"
-			} else if review.IsFolder(step.Of.Path) {
-				steps[i].Note = step.Of.After.Text + " cannot be brought back, as their previous contents were not kept"
+			} else if of := step.Of; review.IsFolder(of.Path) {
+				if !l.removable(of.Path, step.Now, step.Want) {
+					steps[i].Note = cmp.Or(of.After.Text, of.Before.Text) + " cannot be brought back, as their previous contents were not kept"
+				}
 			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
 				steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 			}

@@ -70,7 +70,7 @@ type File struct {
 }
 
 // Folder is the path in a record that stands for files in a folder which are too many to be there one by one. Its
-// content is opaque, and says how many they are; it cannot be brought back.
+// content is opaque, and says how many they are; its baseline is no file where all of them are new.
 func Folder(dir string) string { return strings.TrimSuffix(dir, "/") + "/" }
 
 // IsFolder reports whether a path is a [Folder].

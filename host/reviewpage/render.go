@@ -244,7 +244,11 @@ func renderBody(e Entry) Rendered {
 	case e.ID < 0:
 		body.quotes()
 	case review.IsFolder(e.File.Path):
-		body.note("Too many to list: they can be kept, but not refused, as no copies of them were made.")
+		if e.File.Baseline.Exists {
+			body.note("Too many to list: they can be kept, but not refused, as no copies of them were made.")
+		} else {
+			body.note("Too many to list: they can be kept or refused as a whole.")
+		}
 		body.quotes()
 	case opaque(e.File):
 		body.note("Not compared: it is not text, or too large. It can be kept or refused as a whole.")
