@@ -1,11 +1,13 @@
 package turns
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // changedIn is a turn of some second that has changed a file.
@@ -17,6 +19,9 @@ func changedIn(second int, text string) *Turn {
 
 func TestTurnsGoBackAndComeAgain(t *testing.T) {
 	var h History
+	if h.Last() != nil || !h.Empty() {
+		t.Errorf("at first the last is %+v", h.Last())
+	}
 	first, second := changedIn(1, "1"), changedIn(2, "2")
 	h.Take(first)
 	h.Take(Begin("changes nothing", time.Unix(3, 0)))
@@ -30,10 +35,18 @@ func TestTurnsGoBackAndComeAgain(t *testing.T) {
 	if last := h.Last(); last == second || !last.At.Equal(second.At) || len(last.Files) != 1 {
 		t.Errorf("what failed cannot be tried again: %+v", last)
 	}
+	h.WasDoneAgain(second) // with what failed
+	check.Slice(t, h.Turns, []*Turn{first, second}, "done again there are %+v")
+	h.WasUndone(second, second.Files, failed, true)
 	h.WasUndone(h.Last(), nil, nil, false)
 	if h.Last() != first {
 		t.Errorf("then comes %+v", h.Last())
 	}
+	h.WasUndone(first, first.Files, nil, true)
+	if h.Empty() {
+		t.Error("all that is undone is forgotten")
+	}
+	h.WasDoneAgain(first)
 	if u, ok := h.LastUndone(); !ok || u.Turn != second {
 		t.Errorf("to be done again is %+v", u)
 	}
@@ -60,5 +73,22 @@ func TestTheOldestTurnsAreForgotten(t *testing.T) {
 	h.Take(changedIn(101, big))
 	if len(h.Turns) != 1 || h.Last().At.Unix() != 101 {
 		t.Errorf("of two turns with long texts %d are kept", len(h.Turns))
+	}
+}
+
+func TestFilesWithOtherTexts(t *testing.T) {
+	files := []File{{After: review.Text("text")}}
+	other, err := MapFiles(files, func(text string) (string, error) { return text + "!", nil })
+	if err != nil || other[0].Before.Text != "!" || other[0].After.Text != "text!" || files[0].After.Text != "text" {
+		t.Errorf("%+v, %v, of %+v", other, err, files)
+	}
+	failed := errors.New("no text")
+	if _, err := MapFiles(append(files, File{}), func(text string) (string, error) {
+		if text == "text" {
+			return "", failed
+		}
+		return text, nil
+	}); err != failed {
+		t.Errorf("the error is %v", err)
 	}
 }

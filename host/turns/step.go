@@ -50,7 +50,7 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 		return took
 	}
 	take(func(f File) bool { return f.Under }) // then disk and buffer have the same of the rest
-	take(func(f File) bool { return f.OldPath == "" && !f.Before.Exists })
+	take(func(f File) bool { return !f.Before.Exists })
 	for take(func(f File) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
 	}
 	take(func(File) bool { return true })
@@ -65,10 +65,7 @@ func StepOf(f File, now review.Content, free bool) Step {
 	}
 	step := Step{Of: f, Now: now, Want: now.Restyled(f.After, f.Before)}
 	switch {
-	case now.SameText(f.Before):
-		if step.Want == now && f.OldPath == "" {
-			step.Note = AsBefore
-		}
+	case now.SameText(f.Before): // left are its form and permissions
 	case f.Typed:
 		step.Note = "has changes of yours, and is too large or not text, so they cannot be told apart"
 	case now.SameText(f.After):

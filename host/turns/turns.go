@@ -133,7 +133,7 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 // beside that since, and it can be told by its lines. It returns was without it.
 func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	f, known := t.record.File(path)
-	if !known || f.Status != review.Modified || was.SameText(f.Present) || !isText(was) || !isText(is) {
+	if !known || f.Status != review.Modified || was.SameText(f.Present) {
 		return was
 	}
 	var which review.Selection
@@ -157,8 +157,6 @@ func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	}
 	return was
 }
-
-func isText(c review.Content) bool { return c.Exists && !c.Opaque }
 
 // Seen tells what the user sees at a path: what they have refused, and an undo in the buffer has brought back, is the
 // turn's again. What they have typed is not.
@@ -235,7 +233,7 @@ func (t *Turn) gather() {
 			continue
 		}
 		before := f.Baseline
-		if !before.Exists && before.Text != "" { // what the user has written into a file of the agent's stays
+		if before.Text != "" { // what the user has written into a file of the agent's stays
 			before.Exists = true
 		}
 		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})

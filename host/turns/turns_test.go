@@ -1,7 +1,9 @@
 package turns
 
 import (
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -54,6 +56,8 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"moved, and deleted by the user": {file: moved, now: none, want: none, note: "has been deleted since"},
 		"empty in another form":          {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
 		"empty, and typed into since":    {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
+		"empty, and some of it removed":  {file: File{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
+		"form and text, changed by hand": {file: File{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"permissions, the user's since":  {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,6 +94,7 @@ func TestARefusalTakenBackIsTheTurnsAgain(t *testing.T) {
 		}
 	}
 	turn.Decided("/other", old, added)
+	turn.Decided("/other", added, old)
 	if f, known := turn.record.File("/other"); known {
 		t.Errorf("what the turn has not changed is %+v", f)
 	}
@@ -126,6 +131,106 @@ func TestARefusalUndoneInTheBufferIsTheTurnsAgain(t *testing.T) {
 	if h.Take(turn); len(turn.Files) != 2 || turn.Files[0].After != is || turn.Files[1].After != added {
 		t.Errorf("all undone it is %+v", turn.Files)
 	}
+
+	// What has other permissions alone is not known by its text; and what the agent has changed anew is not refused.
+	exec, plain := was, was
+	exec.Mode, plain.Mode = 0o755, 0o644
+	turn.Changed("/mode", exec, plain)
+	turn.Decided("/mode", plain, exec)
+	turn.Seen("/mode", exec)
+	turn.Decided("/new", added, none)
+	turn.Changed("/new", none, review.Text("another\n"))
+	turn.Seen("/new", added)
+	if h.Take(turn); len(turn.Files) != 2 || turn.Files[1].After != review.Text("another\n") {
+		t.Errorf("seen as they are they are %+v", turn.Files)
+	}
+	turn.Decided("/new", review.Text("another\n"), none)
+	if h.Take(turn); len(turn.Files) != 1 {
+		t.Errorf("refused too they are %+v", turn.Files)
+	}
+}
+
+// A file whose text the agent has made binary is out of the turn when that is refused.
+func TestABinaryFileIsRefused(t *testing.T) {
+	turn, h := Begin("", time.Time{}), History{}
+	was, is := review.Text("1\n"), review.Text("\x00")
+	turn.Changed("/f", was, is)
+	turn.Decided("/f", is, was)
+	if h.Take(turn); len(turn.Files) != 0 {
+		t.Errorf("refused it is %+v", turn.Files)
+	}
+}
+
+// The agent changes lines, the user adds others, refuses some of the agent's and takes that back: an undo takes back what
+// the agent has left, and leaves what the user has.
+func TestDecidedRandomly(t *testing.T) {
+	for seed := range 5000 {
+		r := rand.New(rand.NewPCG(14, uint64(seed)))
+		count := 0
+		line := func(who string) string { count++; return fmt.Sprintf("%s%d\n", who, count) }
+		var was, agents, typed, refused, undone string
+		exists, removes := r.IntN(4) > 0, r.IntN(2) == 0
+		all := func() {
+			if exists {
+				l := line("same")
+				was, agents = was+l, agents+l
+				if !removes || r.IntN(2) == 0 { // else the user has removed it
+					typed, refused, undone = typed+l, refused+l, undone+l
+				}
+			}
+		}
+		mine := func() {
+			all()
+			if r.IntN(2) == 0 {
+				l := line("mine")
+				typed, refused, undone = typed+l, refused+l, undone+l
+			}
+			all()
+		}
+		for range 1 + r.IntN(3) {
+			mine()
+			old, is := "", line("new")
+			if r.IntN(4) == 0 {
+				is = "alike\n"
+			}
+			if exists {
+				for range r.IntN(3) {
+					old += line("old")
+				}
+			}
+			was, agents, typed, undone = was+old, agents+is, typed+is, undone+old
+			if r.IntN(2) == 0 {
+				is = old
+			}
+			refused += is
+		}
+		mine()
+		content := func(text string) review.Content {
+			c := review.Text(text)
+			if !exists && text == "" {
+				c = review.Content{}
+			}
+			return c
+		}
+		turn, h := Begin("", time.Time{}), History{}
+		turn.Changed("/f", content(was), content(agents))
+		for i, to := range []string{refused, typed, refused} {
+			if i > 0 && (!exists || removes) {
+				break // what comes back with other lines around it is not always known again
+			}
+			from := []string{typed, refused}[i%2]
+			turn.Decided("/f", content(from), content(to))
+			h.Take(turn)
+			want := content(undone)
+			if len(turn.Files) == 1 {
+				if step := StepOf(turn.Files[0], content(to), true); step.Want != want {
+					t.Fatalf("seed %d, decision %d: of %q an undo makes %q, want %q", seed, i, to, step.Want.Text, want.Text)
+				}
+			} else if content(to) != want {
+				t.Fatalf("seed %d, decision %d: of %q the turn has changed %+v", seed, i, to, turn.Files)
+			}
+		}
+	}
 }
 
 // A turn that was saved goes on with what it had changed.
@@ -133,12 +238,21 @@ func TestATurnGoesOn(t *testing.T) {
 	turn, h := Begin("words", time.Unix(1, 0)), History{}
 	turn.Changed("/changed", review.Text("1\n"), review.Text("2\n"))
 	turn.Moved("/from", "/to", review.Text("3\n"), review.Text("4\n"))
+	turn.Changed("/refused", review.Text("6\n"), review.Text("7\n"))
+	turn.Decided("/refused", review.Text("7\n"), review.Text("6\n"))
+	moved := review.Text("8\n")
+	turn.Moved("/a", "/b", moved, moved)
+	turn.WentBack("/b", "/a", moved, moved)
 	h.Take(turn)
 	again := Resume(turn.Prompt, turn.At, turn.State())
 	again.Changed("/changed", review.Text("2\n"), review.Text("5\n"))
+	again.Decided("/refused", review.Text("6\n"), review.Text("7\n")) // the refusal is taken back
+	again.WentBack("/a", "/b", moved, moved)
 	h.Take(again)
 	want := []File{
+		{Path: "/b", OldPath: "/a", Before: moved, After: moved},
 		{Path: "/changed", Before: review.Text("1\n"), After: review.Text("5\n")},
+		{Path: "/refused", Before: review.Text("6\n"), After: review.Text("7\n")},
 		{Path: "/to", OldPath: "/from", Before: review.Text("3\n"), After: review.Text("4\n")},
 	}
 	if len(h.Turns) != 1 || h.Last().Prompt != "words" || !slices.Equal(h.Last().Files, want) {
@@ -166,13 +280,15 @@ func TestOrderOfSteps(t *testing.T) {
 		{Path: "f", OldPath: "e", Before: text("3"), After: text("3")},
 		{Path: "g", Before: text("4"), After: text("5")},
 		{Path: "g", Before: text("6"), After: none, Under: true}, // which the buffer has not
+		{Path: "h", OldPath: "i", Before: text("7"), After: text("7")},
+		{Path: "i", OldPath: "j", Before: text("8"), After: text("8")},
 	}
-	now := []review.Content{none, text("b"), text("1"), text("2"), text("3"), text("5"), text("5")}
+	now := []review.Content{none, text("b"), text("1"), text("2"), text("3"), text("5"), text("5"), text("7"), text("8")}
 	var got []string
-	for _, step := range Steps(files, now, map[string]bool{"c": true, "e": true}) {
-		got = append(got, step.Of.Path+" "+step.Back+step.Note)
+	for _, step := range Steps(files, now, map[string]bool{"c": true, "e": true, "i": true}) {
+		got = append(got, fmt.Sprintf("%s %s %s%s", step.Of.Path, step.Want.Text, step.Back, step.Note))
 	}
-	want := []string{"g ", "a/b ", "c b", "d c", "a ", "f cannot go back to e, where another file is", "g "}
+	want := []string{"g 6 ", "a/b  ", "c 1 b", "d 2 c", "i 8 j", "h 7 i", "a a ", "f 3 cannot go back to e, where another file is", "g 4 "}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -285,10 +401,44 @@ func TestWhereFilesWereMovedFrom(t *testing.T) {
 	if got := turn.MovedAway(); len(got) != 1 || !got["a"] {
 		t.Errorf("moved away from are %v", got)
 	}
+	for path, want := range map[string]string{"a": "b", "f": "f", "": ""} {
+		check.Equal(t, turn.MovedTo(path), want, "%s is moved to %s", path)
+	}
 	turn.Changed("g", review.Text("g\n"), review.Content{})
 	for path, want := range map[string]bool{"b": false, "f": false, "g": true, "other": false} {
 		if turn.Gone(path) != want {
 			t.Errorf("%s is gone: %v", path, !want)
 		}
+	}
+}
+
+// What a turn tells of a file while it runs.
+func TestWhatATurnHas(t *testing.T) {
+	turn, h := Begin("", time.Unix(1, 0)), History{}
+	turn.Changed("/f", review.Text("1\n2\n"), review.Text("1\ntwo\n"))
+	turn.Changed("/g", review.Text("g\n"), review.Text("G\n"))
+	turn.Renamed("/g", "/h")
+	turn.Conflicted("/z", review.Text("z\n"), review.Text("Z\n"))
+	turn.Conflicted("/a", review.Text("a\n"), review.Text("A\n"))
+	check.Slice(t, turn.Paths(), []string{"/f", "/h"}, "its paths are %q")
+	check.Equal(t, turn.Before("/f", review.Text("1\ntwo\nmine\n")), review.Text("1\n2\nmine\n"), "before it %+v was there")
+	if is, ok := turn.Present("/h"); !ok || is != review.Text("G\n") {
+		t.Errorf("the agent has left %+v", is)
+	}
+	image := turn.Image("/h")
+	turn.Decided("/h", review.Text("G\n"), review.Text("g\n"))
+	turn.SetBack("/h", image)
+	paths := func() (list []string) {
+		h.Take(turn)
+		for _, f := range turn.Files {
+			list = append(list, f.Path)
+		}
+		return list
+	}
+	check.Slice(t, paths(), []string{"/a", "/f", "/h", "/z"}, "its files are %q")
+	turn.Settled("/z")
+	check.Slice(t, paths(), []string{"/a", "/f", "/h"}, "settled, its files are %q")
+	if other := Begin("", time.Unix(2, 0)); turn.Name() == other.Name() || turn.Name() != Resume("", turn.At, turn.State()).Name() {
+		t.Errorf("its name is %q, another's %q", turn.Name(), other.Name())
 	}
 }
