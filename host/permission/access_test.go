@@ -13,13 +13,79 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
+
+// A request says of each of its files whether it has changed since the agent has read it, for as long as that is so.
+func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
+	d := newDesk(t)
+	d.watch = d.base.Files.Watch(func(buffers.Written) {}, func(error) {})
+	defer d.watch.Close()
+	path := must.Write(t, d.dir, "b.txt", "b\n")
+	read := make(chan error)
+	for _, r := range []session.ReadTextFile{{Path: must.Write(t, d.dir, "a.txt", nine)}, {Path: path, Limit: new(1)}} {
+		r.Context, r.Reply = context.Background(), func(_ string, err error) { read <- err }
+		d.Read(r)
+		must.Do(t, <-read)
+	}
+	known := make(chan struct{})
+	d.watch.Heard(func() { close(known) })
+	<-known
+	must.Write(t, d.dir, "a.txt", nineBut("9", "mine\n"))
+	d.on(func() {
+		d.Ask(session.PermissionRequest{
+			Context: context.Background(), Reply: func(string) {},
+			Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{
+				replacing("a.txt", "2\n", "two\n"), replacing("b.txt", "nowhere\n", "else\n"), replacing("c.txt", "1\n", "2\n"),
+			})},
+		})
+	})
+	says := func(want string, brief ...string) {
+		t.Helper()
+		must.Become(t, want, func() (is bool) {
+			d.on(func() {
+				snap := d.snapshot(d.queue.pending[0])
+				is = slices.Contains(snap.Lines, want) && strings.Count(strings.Join(snap.Lines, "\n"), "changed since") == 1 && slices.Equal(snap.Brief, brief)
+			})
+			return is
+		})
+	}
+	a, b, c := "a.txt  +1 −1", []string{"b.txt  +1 −1", "⚠ not found in the file: as the agent sent it"}, []string{"c.txt  +1 −1", "⚠ no such file: as the agent sent it"}
+	const changed = " changed since Puppet read it"
+	says("⚠ a.txt"+changed, slices.Concat([]string{a, "⚠ a.txt" + changed}, b, c)...)
+	must.Write(t, d.dir, "a.txt", nine)
+	must.Write(t, d.dir, "b.txt", "B\n")
+	d.on(func() { d.HearUnsaved(nil) })
+	says("⚠ b.txt"+changed, slices.Concat([]string{a}, b, []string{"⚠ b.txt" + changed}, c)...)
+	d.on(func() { d.WithdrawAll("cancel") })
+}
+
+// Requests come before the user in their order, also behind a write that no rule decides about.
+func TestRequestsInTheirOrder(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules(nil)
+		d.on(func() { d.queue.busy++ })
+		write := d.store("a.txt", nineBut("2", "two\n"))
+		d.on(func() {
+			d.Ask(session.PermissionRequest{Context: context.Background(), Title: "Last", Reply: func(string) {}})
+			d.queue.busy--
+			d.decideNext()
+		})
+		if d.shows(); len(d.asks) != 2 || d.asks[0].Title != "Write a.txt" || d.asks[1].Title != "Last" {
+			t.Errorf("Neovim shows %+v", d.asks)
+		}
+		d.on(func() { d.WithdrawAll("cancel") })
+		d.settle()
+		d.is(write, "nothing was written")
+	})
+}
 
 // Files of other places, and private ones, are asked about, where nothing is reviewed before too.
 func TestFilesThatAreAskedAbout(t *testing.T) {
@@ -44,9 +110,15 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		}
 		d.answer("allow")
 		d.is(got, "")
-		if data, _ := os.ReadFile(path); string(data) != "new\n" {
-			t.Errorf("the file has %q", data)
+		if data, _ := os.ReadFile(path); string(data) != "new\n" || d.remarks() != "" {
+			t.Errorf("the file has %q, the chat %q", data, d.remarks())
 		}
+		clear(d.reviewed)
+		got = d.store(path, "new\n")
+		if d.answer("allow"); len(d.reviewed) > 0 {
+			t.Errorf("of what has changed nothing the record hears %v", d.reviewed)
+		}
+		d.is(got, "")
 
 		// A new file is told as one; refused, both hear it.
 		d.rules([]string{"**/.env"}, rules.Rule{Paths: []string{"ask/*"}, Action: rules.Ask}, rules.Rule{Paths: []string{"no/*"}, Action: rules.Reject})
@@ -367,6 +439,16 @@ func TestRulesAnswer(t *testing.T) {
 		want := []string{"Resolved allow_once rule", "Resolved allow_always rule", "Request <nil> <nil>", "Resolved <nil> cancel", "Resolved reject_once rule"}
 		if d.settle(); len(d.events) < 5 || !slices.Equal(d.events[:5], want) {
 			t.Errorf("the events are %q", d.events)
+		}
+		for command, want := range map[string]session.ToolCallStatus{"yes": session.StatusInProgress, "no": session.StatusRejected} {
+			d.on(func() {
+				d.Ask(session.PermissionRequest{
+					Context: context.Background(), Call: session.ToolCallPatch{ID: command, Title: acp.Set(command)}, Command: command, Reply: func(string) {},
+					Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}, {ID: "n", Kind: "reject_once"}},
+				})
+			})
+			d.settle()
+			check.Equal(t, d.conv.ToolCall(command).Shown(), want, "of %q the chat shows %s", command)
 		}
 		d.says("Allowed by your rule 1")
 		d.says("Rejected by your rule 2")

@@ -41,6 +41,8 @@ type desk struct {
 	policy          atomic.Pointer[policy.Policy]
 	before          atomic.Bool   // writes wait for the user
 	saves           chan struct{} // if set, what a write has made is saved when it is closed
+	due             atomic.Bool   // Neovim is to be told
+	watch           *buffers.Watch
 	silent          chan struct{} // if set, Neovim answers nothing about buffers before it is closed
 	ready, stopping bool
 
@@ -89,16 +91,20 @@ func newDesk(t *testing.T) *desk {
 			name = strings.TrimPrefix(name, "AcpPermission")
 			d.events = append(d.events, strings.TrimSpace(fmt.Sprintln(name, data["option_id"], data["by"])))
 		},
-		Changed: func() {},
+		Changed: func() { d.due.Store(true) },
 	}
-	d.diffs = calldiff.New(base, calldiff.Config{Mark: func() {}, Found: func(call *session.ToolCall) { d.Located(call) }, Idle: func() {}})
+	d.diffs = calldiff.New(base, calldiff.Config{Mark: func() {}, Idle: func() {}, Found: func(call *session.ToolCall) {
+		if d.Located(call) {
+			base.Changed()
+		}
+	}})
 	ids := int64(0)
 	d.Requests = New(base, Config{
 		ID:           func() int64 { ids++; return ids },
 		Policy:       d.policy.Load,
 		ReviewBefore: d.before.Load,
 		Diffs:        d.diffs,
-		Known:        freshness.New(base, func() *buffers.Watch { return nil }),
+		Known:        freshness.New(base, func() *buffers.Watch { return d.watch }),
 		ToolCall:     d.conv.ToolCall,
 		GoesOn:       d.conv.GoesOn,
 		Apply:        d.apply,
@@ -199,6 +205,7 @@ func (d *desk) apply(u session.Update) {
 func (d *desk) update(u session.ToolCallPatch) {
 	d.apply(u)
 	d.Observe(u)
+	d.base.Changed()
 }
 
 // remarks are the client's sentences in the chat.
@@ -228,8 +235,14 @@ func (d *desk) settle() {
 	time.Sleep(time.Second) // of the test's own clock
 	synctest.Wait()
 	d.base.Box.Put(func() {
+		if !d.due.Swap(false) {
+			return
+		}
 		if list, changed := d.Take(); changed {
 			d.asks = list
+		}
+		if list, changed := d.Take(); changed {
+			d.t.Errorf("told that, Neovim is told %+v", list)
 		}
 	})
 	synctest.Wait()

@@ -201,7 +201,7 @@ func kindOf(all []edited) session.ToolKind {
 		switch {
 		case e.Delete:
 			return session.KindDelete
-		case e.To != "" && (e.Text == nil || e.before != nil && *e.Text == *e.before):
+		case e.To != "" && (e.Text == nil || *e.Text == *e.before):
 			kind = session.KindMove
 		}
 	}

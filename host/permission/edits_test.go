@@ -108,6 +108,17 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 			t.Errorf("moved are %q, followed %q", d.moved, d.followed)
 		}
 
+		// A file that is no text is moved as it is, and a link is where its file is edited.
+		must.Write(t, d.dir, "g", "\x00")
+		must.Do(t, os.Symlink("f", at("link")))
+		got = d.change(ctx, FileEdit{Path: "g", To: "gg"}, FileEdit{Path: "link", Text: new("F\n")})
+		if d.answer("allow"); got.err != nil {
+			t.Errorf("allowed: %v", got.err)
+		}
+		d.has("gg", "\x00")
+		d.has("f", "F\n")
+		must.Write(t, d.dir, "f", "f\n")
+
 		// What changes nothing is no question, nor is one of one file "in 1 files".
 		if got := d.change(ctx, FileEdit{Path: "f", Text: new("f\n")}); got.answered != 1 || got.err != nil || got.changed != nil {
 			t.Errorf("nothing: %+v", got)
@@ -202,6 +213,14 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		if d.answer("allow"); got.err == nil || strings.Contains(got.err.Error(), "other file") || got.changed != nil {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
+
+		// A folder that cannot be made by then: the file stays.
+		got = d.change(ctx, FileEdit{Path: "c", To: "sub/c"})
+		must.Write(t, d.dir, "sub", "")
+		if d.answer("allow"); got.err == nil || got.changed != nil {
+			t.Errorf("moved nowhere: %+v", got)
+		}
+		d.has("c", "c\n")
 
 		// A path that leads elsewhere by then.
 		got = d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})

@@ -177,6 +177,8 @@ func TestWhatAnAgentIsToldOfItsText(t *testing.T) {
 	if len(got) > 8<<10 || !strings.Contains(got, "; and in 970 more places.") {
 		t.Errorf("of many it says %d bytes: …%s", len(got), got[len(got)-200:])
 	}
+	got = otherwise(text, "a\n\nd\ne\n", false, 1)
+	check.Contains(t, got, "line 2 (b x) not written; in 1 place the user has lines of their own", "with a conflict beside it hears %s")
 }
 
 // A write is agreed where it makes of the file, as it is now, what the user was shown, and nothing else.

@@ -91,6 +91,7 @@ func TestWordsOfAQuestion(t *testing.T) {
 		"an input without keys":  {session.ToolCall{Title: "x", RawInput: raw(`["a\u001b","b"]`)}, "Puppet wants to go on", []string{"x", "- a^[", "- b"}},
 		"a command of a tool":    {session.ToolCall{Title: "deploy", RawInput: raw(`{"command":"go","cwd":"/w","target":"prod"}`)}, "Puppet wants to run a command", []string{"deploy", "$ go", "in /w", "target: prod"}},
 		"a plan that asks more":  {session.ToolCall{Kind: session.KindSwitchMode, Title: "R", RawInput: raw(`{"plan":"One","allowedPrompts":["x"]}`)}, "Puppet has a plan: R", []string{"One", "allowedPrompts:", "  - x"}},
+		"its title below a key":  {session.ToolCall{Title: "x", RawInput: raw(`{"is":"x","in":{"is":"x"}}`)}, "Puppet wants to go on", []string{"x", "in:", "  is: x"}},
 		"an input that is deep":  {session.ToolCall{RawInput: raw(strings.Repeat("[", 14) + "1" + strings.Repeat("]", 14))}, "Puppet wants to go on", []string{strings.Repeat("- ", inputDepth) + "[[1]]"}},
 		"a command":              {session.ToolCall{Kind: session.KindExecute, Title: "Tests", RawInput: raw(`{"command":"make\ntest","cwd":"/w"}`)}, "Puppet wants to run a command", []string{"$ make", "  test", "in /w"}},
 		"no command":             {session.ToolCall{Kind: session.KindExecute}, "Puppet wants to run a command", nil},

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -199,6 +200,32 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		hear()
 		if strings.Contains(d.text(), "later") {
 			t.Error("it is looked at again for nothing")
+		}
+		// What is no text any more has no hunks.
+		d.selects(1, 1, true)
+		must.Write(t, d.dir, "a.txt", "\x00")
+		d.answer(writeIt)
+		if text := d.text(); strings.Contains(text, "refused") {
+			t.Errorf("the float has\n%s", text)
+		}
+		must.Write(t, d.dir, "a.txt", nine)
+		hear(filepath.Join(d.dir, "a.txt"))
+		if text := d.text(); strings.Contains(text, "refused") {
+			t.Errorf("a text again, the float has\n%s", text)
+		}
+		d.answer(refuse)
+		d.is(got, "nothing was written")
+
+		// A link is known by its own name and by that of its file.
+		link := filepath.Join(d.dir, "link")
+		must.Do(t, os.Symlink("a.txt", link))
+		got = d.store("link", text)
+		for i, name := range []string{link, filepath.Join(d.dir, "a.txt")} {
+			typed := fmt.Sprintf("typed %d", i)
+			must.Write(t, d.dir, "a.txt", nineBut("3", typed+"\n"))
+			hear(name)
+			check.Contains(t, d.text(), typed, "the float has\n%s")
+			hear()
 		}
 		d.answer(refuse)
 		d.is(got, "nothing was written")
