@@ -28,7 +28,7 @@ func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
 	d := newDesk(t)
 	d.watch = d.base.Files.Watch(func(buffers.Written) {}, func(error) {})
 	defer d.watch.Close()
-	path := must.Write(t, d.dir, "b.txt", "b\n")
+	path := must.Write(t, d.dir, "b.txt", "b\nb\n")
 	read := make(chan error)
 	for _, r := range []session.ReadTextFile{{Path: must.Write(t, d.dir, "a.txt", nine)}, {Path: path, Limit: new(1)}} {
 		r.Context, r.Reply = context.Background(), func(_ string, err error) { read <- err }
@@ -43,7 +43,7 @@ func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
 		d.Ask(session.PermissionRequest{
 			Context: context.Background(), Reply: func(string) {},
 			Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{
-				replacing("a.txt", "2\n", "two\n"), replacing("b.txt", "nowhere\n", "else\n"), replacing("c.txt", "1\n", "2\n"),
+				replacing("a.txt", "2\n", "two\n"), replacing("b.txt", "nowhere\n", "or\nelse\n"), replacing("c.txt", "1\n", "2\n"),
 			})},
 		})
 	})
@@ -57,13 +57,23 @@ func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
 			return is
 		})
 	}
-	a, b, c := "a.txt  +1 −1", []string{"b.txt  +1 −1", "⚠ not found in the file: as the agent sent it"}, []string{"c.txt  +1 −1", "⚠ no such file: as the agent sent it"}
+	a, b, c := "a.txt  +1 −1", []string{"b.txt  +2 −1", "⚠ not found in the file: as the agent sent it"}, []string{"c.txt  +1 −1", "⚠ no such file: as the agent sent it"}
 	const changed = " changed since Puppet read it"
 	says("⚠ a.txt"+changed, slices.Concat([]string{a, "⚠ a.txt" + changed}, b, c)...)
-	must.Write(t, d.dir, "a.txt", nine)
+	d.before.Store(false)
+	d.Write(session.WriteTextFile{Context: context.Background(), Path: filepath.Join(d.dir, "a.txt"), Text: nineBut("5", "five\n"), Reply: func(err error) { read <- err }})
+	must.Do(t, <-read)
 	must.Write(t, d.dir, "b.txt", "B\n")
 	d.on(func() { d.HearUnsaved(nil) })
 	says("⚠ b.txt"+changed, slices.Concat([]string{a}, b, []string{"⚠ b.txt" + changed}, c)...)
+
+	// Of a request that says only later which file it is about, too.
+	d.on(func() {
+		d.WithdrawAll("cancel")
+		d.Ask(session.PermissionRequest{Context: context.Background(), Call: session.ToolCallPatch{ID: "later", Kind: acp.Set(session.KindEdit)}, Reply: func(string) {}})
+		d.update(session.ToolCallPatch{ID: "later", Locations: acp.Set([]session.Location{{Path: "b.txt"}})})
+	})
+	says("⚠ b.txt" + changed)
 	d.on(func() { d.WithdrawAll("cancel") })
 }
 
@@ -565,9 +575,13 @@ func TestPicksOfARequest(t *testing.T) {
 			t.Errorf("the selection is %v", got)
 		}
 		ask("allow_once")
-		d.selects(1, 1, true)
-		if !strings.Contains(d.text(), "hunks refused\n  Puppet would make them too") {
-			t.Errorf("the float has\n%s", d.text())
+		m.Permission = int(d.open().id)
+		for _, which := range []int{1, 2} { // the first file, and all
+			m.File, m.First, m.Last = which, 1, 9
+			d.on(func() { d.SelectHunks(m) })
+			if !strings.Contains(d.text(), fmt.Sprintf("✗ %d of 3 hunks refused\n  Puppet would make them too", which+1)) {
+				t.Errorf("the float has\n%s", d.text())
+			}
 		}
 		d.on(func() { d.WithdrawAll("cancel") })
 

@@ -136,6 +136,7 @@ func TestAcceptedEditsAreSavedBeforeTheyAreAnswered(t *testing.T) {
 	synctested(t, func(d *desk) {
 		d.saves = make(chan struct{})
 		got := d.change(context.Background(), FileEdit{Path: "a", Text: new("A\n")}, FileEdit{Path: "b", Text: new("B\n")})
+		check.Equal(t, d.shows().Title, "Rename x in 2 files", "asked is %q")
 		d.answer("allow")
 		if got.answered != 0 || d.tree() != "a=A b=B c=c d=d f=f" {
 			t.Errorf("answered %d times, there is %s", got.answered, d.tree())
@@ -213,6 +214,15 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		if d.answer("allow"); got.err == nil || strings.Contains(got.err.Error(), "other file") || got.changed != nil {
 			t.Errorf("changed are %q, %v", got.changed, got.err)
 		}
+
+		// What cannot be written by then: both the tool and the user hear it.
+		got = d.change(ctx, FileEdit{Path: "a", Text: new("a\n")})
+		must.Do(t, os.Remove(filepath.Join(d.dir, "a")), os.Mkdir(filepath.Join(d.dir, "a"), 0o755))
+		if d.answer("allow"); got.err == nil || got.changed != nil || !strings.HasPrefix(d.noted(), "error: Puppet could not write a: ") {
+			t.Errorf("a folder is written: %+v", got)
+		}
+		must.Do(t, os.Remove(filepath.Join(d.dir, "a")))
+		must.Write(t, d.dir, "a", "A\n")
 
 		// A folder that cannot be made by then: the file stays.
 		got = d.change(ctx, FileEdit{Path: "c", To: "sub/c"})

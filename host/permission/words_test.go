@@ -219,7 +219,7 @@ func TestColoursOfACommand(t *testing.T) {
 func TestOptionsOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{
-			{ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "k", Kind: "reject_always"}, {ID: "n"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
+			{ID: "n"}, {ID: "k", Kind: "reject_always"}, {ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
 		}})
 		var labels []string
 		for _, o := range snap.Options {

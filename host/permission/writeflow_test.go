@@ -129,6 +129,7 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		d.answer(writeIt)
 		d.is(got, "")
 		must.Do(t, os.Mkdir(filepath.Join(d.dir, "folder"), 0o777))
+		check.Equal(t, d.noted(), "", "what they have decided the user is told: %q")
 		d.is(d.store("folder", "x"), "is a directory")
 	})
 }
@@ -297,6 +298,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		check.Equal(t, save(nineBut("2", "TWO\n")), "", "not written: %s")
 		d.is(got, "the user changed this text")
 		d.has("a.txt", nineBut("2", "TWO\n"))
+		check.Equal(t, strings.Count(d.remarks(), "You changed Puppet's text of a.txt"), 2, "it is said %d times")
 
 		// As it was, it is the agent's; what cannot be written is said.
 		got = d.store("a.txt", text)
