@@ -11,6 +11,10 @@ func TestATextAgain(t *testing.T) {
 		whole bool // only all of it can be decided
 		after string
 	}{
+		"a new file": {
+			steps: []step{{"agent", Content{}, Text(letters("X"))}, user(letters("Xu")), {"agent", Text(letters("Xu")), made}, {"agent", made, Text(letters("Yu"))}},
+			after: letters("u"),
+		},
 		"the user's line stays": {
 			steps: []step{agent(was, letters("Xb")), user(letters("Xbu")), {"agent", Text(letters("Xbu")), made}, {"agent", made, Text(letters("XYu"))}},
 			after: mine,
@@ -45,6 +49,17 @@ func TestATextAgain(t *testing.T) {
 		if p.Want.Text != c.after || !r.Commit(p) {
 			t.Errorf("%s: refused it is %q", name, p.Want.Text)
 		}
+	}
+}
+
+// What the user has written into a new file stays also when that is refused which the agent has made of it.
+func TestANewFileWithTheUsersLinesIsBinary(t *testing.T) {
+	r := play([]step{{"agent", Content{}, Text(letters("X"))}, user(letters("Xu")), {"agent", Text(letters("Xu")), Text("\x00")}})
+	if p := decide(t, r, Reject, Selection{}); p.Want != Text(letters("u")) {
+		t.Errorf("refused it is %+v", p.Want)
+	}
+	if !r.Empty() {
+		t.Errorf("then there is %+v", r.Files())
 	}
 }
 

@@ -89,7 +89,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	switch {
 	case d == Keep && (whole || n.Present.Exists):
-		n.Accepted.Exists = n.Present.Exists || n.Accepted.Exists && !whole
+		n.Accepted.Exists = n.Present.Exists
 		switch {
 		case n.text == nil:
 			n.Accepted = n.Present
@@ -115,9 +115,9 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.refused, n.taken = f.Status, f.Present
 			n.Path, n.OldPath, n.MovedTo = p.Back, "", f.Path
 		}
-	case d == Reject && !n.Accepted.Exists && n.text != nil && len(n.text.pending.edits) == 0:
+	case d == Reject && !n.Accepted.Exists && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
-	case d == Reject && n.text != nil && len(n.text.pending.edits) == 0:
+	case d == Reject && len(n.text.pending.edits) == 0:
 		n.Present.Form, n.Present.Mode = n.Accepted.Form, n.Accepted.Mode // they go with the last hunk
 	}
 	if mine := n.mine(); d == Reject && !n.Present.Exists && mine != "" {
@@ -136,7 +136,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 // mine is what of a file is the user's, when all that the agent did is refused.
 func (f *file) mine() string {
 	if f.text == nil {
-		return ""
+		return f.Accepted.Text
 	}
 	return f.text.present()
 }

@@ -532,6 +532,12 @@ func TestUndoDecision(t *testing.T) {
 	if _, err := r.Undo(p); !errors.Is(err, errChangedSince) {
 		t.Errorf("after typing: %v", err)
 	}
+	p, _ = r.Plan("/a", Reject, Selection{})
+	r.Commit(p)
+	r.Removed("/a")
+	if _, err := r.Undo(p); !errors.Is(err, errNotChanged) {
+		t.Errorf("after it was removed: %v", err)
+	}
 }
 
 // A decision that is made already changes nothing, and the undo of the one before it stays possible.

@@ -315,6 +315,43 @@ func TestRenamedFiles(t *testing.T) {
 	if h, _ := r.File("h"); h.Present.Text != "1\ng\n" || h.OldPath != "" {
 		t.Errorf("under its new name it is %+v", h)
 	}
+
+	// A move that was refused is made again where the user keeps it after all, but not when they have named the file anew.
+	for _, again := range []bool{true, false} {
+		r.Moved("old", "new", Text("1\n"), Text("2\n"))
+		p, err := r.Plan("new", Reject, Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatal(err)
+		}
+		path, back := "old", "new"
+		if !again {
+			path, back = "mine", ""
+			r.Renamed("old", path)
+		}
+		if p, err = r.Plan(path, Keep, Selection{}); err != nil || p.Back != back || p.Want.Text != "2\n" {
+			t.Errorf("kept after all %s moves to %q and is %q, %v", path, p.Back, p.Want.Text, err)
+		}
+		r = New(1 << 20)
+	}
+}
+
+// Refusals side by side are undone one by one: what comes back is the agent's and waits, what does not stays refused.
+func TestRefusalsSideBySideAreUndone(t *testing.T) {
+	for _, now := range []string{"abcZe", "abYde", "aXcde", "abYZe", "aXYde"} {
+		r := play([]step{agent(letters("abcde"), letters("aXYZe"))})
+		for _, line := range []int{4, 3, 2} {
+			f, _ := r.File("f")
+			decide(t, r, Reject, f.Lines(line, line))
+		}
+		r.Now("f", Text(letters(now)))
+		f, _ := r.File("f")
+		sound(t, f)
+		consistent(t, f)
+		p := decide(t, r, Reject, Selection{})
+		if f.State != Pending || f.Baseline.Text != letters("abcde") || p.Want.Text != letters("abcde") {
+			t.Errorf("of %q %+v waits, refused again it is %q", now, f, p.Want.Text)
+		}
+	}
 }
 
 // What the user makes of a file that the agent has made binary cannot be told from the agent's, so nothing is refused

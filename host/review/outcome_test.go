@@ -200,12 +200,14 @@ func TestContentsWithoutATextAreTold(t *testing.T) {
 // What the user makes where the agent's file was is theirs, and moved from there by the agent a move.
 func TestTheUsersFileWhereTheAgentsWas(t *testing.T) {
 	t.Parallel()
-	r := New(1 << 20)
-	r.Changed("a", Content{}, Text("x\n"))
-	r.Changed("a", Text("x\n"), Content{})
-	r.Now("a", Text("u\n"))
-	r.Moved("a", "b", Text("u\n"), Text("u\n"))
-	check.Slice(t, statusOf(r), []string{"moved b from a"}, "there are %q")
+	for _, sees := range []func(r *Record, path string, now Content){(*Record).Now, (*Record).Recall} {
+		r := New(1 << 20)
+		r.Changed("a", Content{}, Text("x\n"))
+		r.Changed("a", Text("x\n"), Content{})
+		sees(r, "a", Text("u\n"))
+		r.Moved("a", "b", Text("u\n"), Text("u\n"))
+		check.Slice(t, statusOf(r), []string{"moved b from a"}, "there are %q")
+	}
 }
 
 // A new file that was kept, and that the agent removes, is one that it has added until the user agrees.
@@ -228,11 +230,16 @@ func TestManyDecisionsAreRevised(t *testing.T) {
 	t.Parallel()
 	const was, is = "abcdefgh", "AbCdEfGXY"
 	for _, hunks := range [][]int{{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}} {
-		for first, then := range map[Decision]Decision{Keep: Reject, Reject: Keep} {
-			r := New(1 << 20)
-			r.Changed("f", Text(letters(was)), Text(letters(is)))
+		for i, first := range []Decision{Keep, Reject, Keep, Reject} {
+			r, then := New(1<<20), Reject
+			if r.Changed("f", Text(letters(was)), Text(letters(is))); first == Reject {
+				then = Keep
+			}
 			for _, d := range []Decision{first, then} {
 				which := Selection{Hunks: hunks}
+				if i > 1 && d == first {
+					which.Hunks = hunks[:2] // the others wait
+				}
 				plan, err := r.Plan("f", d, which)
 				if err != nil || !r.Commit(plan) {
 					t.Fatalf("%v: %v", hunks, err)

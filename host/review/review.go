@@ -4,6 +4,7 @@
 package review
 
 import (
+	"cmp"
 	"io/fs"
 	"maps"
 	"slices"
@@ -511,36 +512,24 @@ func (r *Record) set(f *file, now Content, agent bool) {
 			f.gone = f.text
 		}
 		f.text = nil
-	case !agent && was.Exists && now.Exists:
+	case was.Exists && !now.Exists:
+		// A file that is gone has no lines that are the user's.
+		l := *f.text
+		l.pending = newPair(l.accepted())
+		l.pending.change(now.Text, true)
+		f.text, f.gone = &l, f.text
+	case !agent && was.Exists:
 		f.text = f.byUser(now.Text)
 	default:
-		l, back := *f.text, !was.Exists && now.Exists
-		switch {
-		case was.Exists && !now.Exists:
-			// A file that is gone has no lines that are the user's.
-			f.gone = f.text
-			l.pending = newPair(l.accepted())
-			l.pending.change(now.Text, true)
-		case back && f.gone == nil && !agent && f.Accepted.Exists:
-			l.pending = newPair(l.accepted())
-			l.pending.change(now.Text, true)
-		case agent:
-			if back && f.gone != nil {
-				l = *f.gone
-			}
+		l := *cmp.Or(f.gone, f.text)
+		if agent {
 			l.agent(now.Text)
-		default:
-			if back && f.gone != nil {
-				l = *f.gone
-			}
+		} else {
 			l.user(now.Text)
 		}
-		if back {
-			f.gone = nil
-		}
-		f.text = &l
+		f.text, f.gone = &l, nil
 	}
-	if !agent && f.refused == Added && !was.Exists && now.Exists {
+	if f.refused == Added && !was.Exists {
 		f.madeByUser(now)
 	}
 	r.bytes += f.size()
@@ -585,7 +574,7 @@ func (f *file) textAgain() {
 	if f.text != nil || l == nil || !f.Present.Exists {
 		return
 	}
-	same := func(c Content, text string) bool { return !c.Exists && text == "" || c.SameText(Text(text)) }
+	same := func(c Content, text string) bool { return !c.Exists && c.Text == text || c.SameText(Text(text)) }
 	if !same(f.Baseline, l.baseline()) || !same(f.Accepted, l.accepted()) {
 		return
 	}

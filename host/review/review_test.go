@@ -411,6 +411,10 @@ func TestWhereItWasAnotherFileIs(t *testing.T) {
 			t.Fatalf("%s: %v", path, err)
 		}
 	}
+	changed, gone := r.Take()
+	if len(changed) != 1 || changed[0].Path != "a" || len(gone) != 1 || gone[0] == changed[0].ID {
+		t.Errorf("told are %+v, and that %v are gone", changed, gone)
+	}
 	if f, _ := r.File("a"); f.MovedTo != "b" || f.Present != Text("old\n") || len(r.Files()) != 1 {
 		t.Errorf("both refused there is %+v", r.Files())
 	}
