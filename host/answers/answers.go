@@ -84,16 +84,16 @@ var ErrSetAside = errors.New("was unreadable")
 // load brings kept up to date; mu is held.
 func (s *Store) load() error {
 	info, err := os.Stat(s.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		s.kept, s.stamp = nil, stamp{}
-		return nil
-	case err != nil:
-		return err
-	case s.stamp.file != nil && os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at):
+	if err == nil && s.stamp.file != nil && os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at) {
 		return nil
 	}
 	s.kept, s.stamp = nil, stamp{}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
 	text, err := os.ReadFile(s.path)
 	if err != nil {
 		return err

@@ -107,13 +107,21 @@ func TestTheLastAnswerCounts(t *testing.T) {
 	if a, ok := found(t, s, question, 1); !ok || a.Allow {
 		t.Errorf("found %v, %v", a, ok)
 	}
+	other := yes(Question{Agent: "claude", Project: "/p", Command: "make lint"})
+	other.At, other.Session = no.At.Add(-time.Second), 1
+	add(t, s, other)
+	other.At, other.Session = no.At.Add(time.Second), 0
+	add(t, s, other)
 	list, err := s.List()
-	if err != nil || len(list) != 1 {
+	if err != nil || len(list) != 3 || list[0].Session != 1 || list[1].Command != "make test" {
 		t.Fatalf("%v, %v", list, err)
 	}
-	must.Do(t, s.Remove(list[0].ID))
+	must.Do(t, s.Remove(list[1].ID))
 	if _, ok := found(t, s, question, 1); ok {
 		t.Error("a removed answer is found")
+	}
+	if _, ok := found(t, s, other.Question, 2); !ok {
+		t.Error("another answer is removed")
 	}
 }
 
@@ -251,6 +259,30 @@ func TestWhatCannotBeReadOrWritten(t *testing.T) {
 				t.Errorf("to remove it says %v", err)
 			}
 		})
+	}
+}
+
+// What was read once counts no more where the file cannot be read again; what holds for a session does, and both are told.
+func TestAFileThatCannotBeReadAgain(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"a folder in its place": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"below a file": func(path string) error {
+			return errors.Join(os.RemoveAll(filepath.Dir(path)), os.WriteFile(filepath.Dir(path), nil, 0o600))
+		},
+	} {
+		s, path := open(t)
+		add(t, s, yes(question))
+		found(t, s, question, 1)
+		must.Do(t, spoil(path))
+		if _, ok, err := s.Find(question, 1); ok || err == nil {
+			t.Errorf("%s: found %v, %v", name, ok, err)
+		}
+		passing := yes(question)
+		passing.Session = 1
+		must.Do(t, s.Add(passing))
+		if _, ok, err := s.Find(question, 1); !ok || err == nil {
+			t.Errorf("%s: of the session found %v, %v", name, ok, err)
+		}
 	}
 }
 

@@ -559,10 +559,13 @@ func TestDecisionsMadeTwice(t *testing.T) {
 		"a removal refused": {Text("1\n"), Content{}, Reject, all, all},
 		"no text":           {Opaque("a"), Opaque("b"), Keep, all, all},
 		"no text refused":   {Opaque("a"), Opaque("b"), Reject, all, all},
+		"a move kept":       {Text("1\n"), Text("1\n"), Keep, all, all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := New(1 << 20)
-			r.Changed("f", c.was, c.is)
+			if r.Changed("f", c.was, c.is); r.Empty() {
+				r.Moved("old", "f", c.was, c.is)
+			}
 			before, _ := r.File("f")
 			first := decide(t, r, c.do, c.which)
 			if !first.Decides() {

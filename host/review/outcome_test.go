@@ -153,6 +153,9 @@ func TestSetBackIsTold(t *testing.T) {
 	r.Take()
 	version := r.Version()
 	r.SetBack("f", was)
+	if now, ok := r.Present("f"); !ok || now != Text("b\n") {
+		t.Errorf("there should be %+v", now)
+	}
 	changed, _ := r.Take()
 	if len(changed) != 1 || changed[0].Present.Text != "b\n" || r.Version() == version {
 		t.Errorf("told are %+v", changed)

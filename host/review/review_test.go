@@ -354,6 +354,7 @@ func TestUndone(t *testing.T) {
 		"removed all":       {"", "a\n", "", 0, "a\n", true},
 		"not there":         {"1\n2\n", "a", "b", 0, "", false},
 		"nothing done":      {"1\n2\n", "1", "1", 0, "", false},
+		"newline first":     {"\nb\n\nb\n", "a", "\nb", 2, "a\n\nb\n", true},
 		"newlines in front": {"\n\nb\n\n\nb\n", "a", "b", 6, "\n\nb\n\n\na\n", true},
 	} {
 		if got, ok := Undone(c.now, c.old, c.text, c.line); got != c.want || ok != c.ok {

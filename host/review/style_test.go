@@ -27,7 +27,7 @@ func TestStyles(t *testing.T) {
 	} {
 		check.Equal(t, fmt.Sprint(Styles(c[0], c[1])), want, "%v")
 	}
-	if got := Styles(Content{}, styled("utf-8 dos", 0o644)); got != nil {
-		t.Errorf("of a new file: %v", got)
+	if got := append(Styles(Content{}, styled("utf-8 dos", 0o644)), Styles(styled("utf-8 dos", 0o644), Content{})...); got != nil {
+		t.Errorf("of a new file, and one that is gone: %v", got)
 	}
 }
