@@ -128,7 +128,7 @@ func TestWhatDecides(t *testing.T) {
 		"answered no":              {nil, &answers.Answer{OptionID: "never", Name: "Never"}, always, "never", `Rejected, as you answered "Never" on `, ""},
 		"answered by another word": {nil, &answers.Answer{Allow: true, OptionID: "ever", Name: "Sometimes"}, slices.Concat(once, always), "yes", "Allowed, as", ""},
 		"answered as nobody asks":  {nil, &answers.Answer{Allow: true, OptionID: "ever", Name: "Ever"}, once[1:], "", "", ""},
-		"a rule asks":              {[]rules.Rule{{Action: rules.Ask}}, &answers.Answer{Allow: true, OptionID: "ever", Name: "Ever"}, always, "", "", ""},
+		"a rule asks":              {[]rules.Rule{{Action: rules.Ask}}, &answers.Answer{Allow: true, OptionID: "ever", Name: "Ever"}, always, "", "", "rule 1 asks"},
 	} {
 		kept := answers.Open(filepath.Join(dir, strings.ReplaceAll(name, " ", "_")))
 		p := New(rules.List{Rules: c.rules}, kept)
@@ -150,6 +150,16 @@ func TestWhatDecides(t *testing.T) {
 	_, err := p.List()
 	if d := p.Decide(r); d.Err == nil || d.OptionID != "" || err == nil {
 		t.Errorf("without a file of answers: %+v, listed with %v", d, err)
+	}
+	if p.Revoke("x") == nil || p.KeepServers(dir, nil, true) == nil {
+		t.Error("it is not said that nothing was kept")
+	}
+
+	// A command that the agent does not say is none that a rule could allow.
+	p = New(rules.List{Rules: []rules.Rule{{Commands: []string{"make"}, Action: rules.Allow}}}, answers.Open(filepath.Join(dir, "none")))
+	for doubt, want := range map[string]string{"": "yes", "the agent does not say what it runs": ""} {
+		r.Command.doubt = doubt
+		check.Equal(t, p.Decide(r).OptionID, want, "with the doubt %q it is answered %q", doubt)
 	}
 }
 

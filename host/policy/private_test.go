@@ -23,13 +23,13 @@ func TestPrivateOfMany(t *testing.T) {
 	env := must.Write(t, proj+"/sub", ".env", "KEY=1\n")
 	must.Write(t, dir+"/keys", "id", "1\n")
 	must.Write(t, proj, "plain", "")
-	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle", "/.env": proj + "/plain"} {
+	for to, from := range map[string]string{"/linked": env, "/secrets": dir + "/keys", "/folder": proj + "/sub", "/circle": proj + "/circle", "/.env": proj + "/plain", "/to-hard": proj + "/hard"} {
 		must.Do(t, os.Symlink(from, proj+to))
 	}
 	must.Do(t, os.Link(env, proj+"/hard"))
 	p := &Policy{rules: rules.List{Private: []string{"**/.env", dir + "/keys/**"}}}
 	req := Request{Cwd: proj, Roots: []string{proj}, Call: session.ToolCall{Kind: session.KindRead}}
-	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env, proj + "/.env"}
+	files := []string{proj + "/plain", env, proj + "/linked", proj + "/secrets/id", proj + "/folder/.env", proj + "/hard", proj + "/circle", proj + "/none", "/elsewhere", env, proj + "/.env", proj + "/to-hard"}
 	got, want := p.Private(req, files, nil), 0
 	for _, file := range files {
 		alone := req
@@ -43,7 +43,7 @@ func TestPrivateOfMany(t *testing.T) {
 			want++
 		}
 	}
-	check.Equal(t, want, 8, "%d are private")
+	check.Equal(t, want, 9, "%d are private")
 	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none"}
 	got = p.Private(req, nil, counted)
 	for i, private := range []bool{false, true, true, true, false} {
