@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/control"
 	"github.com/acp-nvim/acp-nvim/host/failure"

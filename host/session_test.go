@@ -3,7 +3,6 @@ package host
 import (
 	"errors"
 	"fmt"
-	"github.com/acp-nvim/acp-nvim/host/editor"
 	"log/slog"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )

@@ -3,11 +3,11 @@ package reviewui
 import (
 	"cmp"
 	"fmt"
-	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/acp-nvim/acp-nvim/host/markdown"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
