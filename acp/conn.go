@@ -1,5 +1,5 @@
-// Package acp connects to one agent: its process, JSON-RPC over its standard input and output in whatever state that
-// arrives, a record of the traffic, and the means to decode the protocol's types. It knows nothing of an editor.
+// Package acp connects to one agent: its process, JSON-RPC over its standard input and output however malformed, a
+// record of the traffic, and decoding of the protocol's types. It knows nothing of an editor.
 package acp
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Handler takes what the peer sends on its own account. Both methods are called on the reader goroutine in wire order
+// Handler receives what the peer sends of its own accord. Both methods are called on the reader goroutine in wire order
 // and must not block; a panic ends neither the connection nor the program.
 type Handler interface {
 	// HandleRequest takes a request, to be answered at any time.
@@ -42,11 +42,11 @@ type Conn struct {
 	out     *writer
 	done    chan struct{}
 
-	// drainGrace is how long the output of a peer is still read that no longer
-	// takes input: it may have said something before it died.
+	// drainGrace is how long the output of a peer that no longer takes input is still read: it may have said something
+	// before it died.
 	drainGrace time.Duration
 
-	// delivering is held while a callback of the user runs: there is never more than one.
+	// delivering is held while a callback of the Conn's user runs: there is never more than one.
 	delivering sync.Mutex
 
 	mu       sync.Mutex
@@ -57,13 +57,13 @@ type Conn struct {
 	drain    *time.Timer         // guarded by mu
 }
 
-// call is a request of ours that waits for its answer.
+// call is one of our requests, waiting for its answer.
 type call struct {
 	done      func(json.RawMessage, error)
 	cancelled bool // guarded by Conn.mu
 }
 
-// Option changes a Conn from its defaults.
+// Option configures a Conn.
 type Option func(*Conn)
 
 // WithTraffic records all messages of the connection.
@@ -71,13 +71,13 @@ func WithTraffic(t *Traffic) Option {
 	return func(c *Conn) { c.out.traffic = t }
 }
 
-// WithLogger logs what was skipped or dropped. The default logs nothing.
+// WithLogger logs what was skipped or dropped. By default nothing is logged.
 func WithLogger(l *slog.Logger) Option {
 	return func(c *Conn) { c.log = l }
 }
 
-// WithQueueLimit bounds the bytes that may wait for the peer to read them; the default is 64 MiB. One message more than
-// fills the queue still goes in, the next ends the connection with a *QueueFullError.
+// WithQueueLimit bounds the bytes that may wait for the peer to read them; the default is 64 MiB. The message that
+// fills the queue still goes in, the next one ends the connection with a *QueueFullError.
 func WithQueueLimit(bytes int) Option {
 	return func(c *Conn) { c.out.limit = bytes }
 }
@@ -88,8 +88,8 @@ func WithStallAfter(d time.Duration) Option {
 }
 
 // NewConn starts reading messages from stdout, the agent's, and returns the connection. It closes stdin when the
-// connection ends, and never stdout: that is read to its end even then, so that an agent can exit in its own way, and
-// the reader goroutine lives until its owner has closed it.
+// connection ends, but never stdout, which it reads to the end even then so that the agent can exit in its own way: the
+// reader goroutine lives until stdout's owner has closed it.
 func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) *Conn {
 	c := &Conn{
 		handler:    h,
@@ -122,12 +122,12 @@ func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) 
 	return c
 }
 
-// Call sends a request. done is called exactly once, perhaps before Call has returned, but never by Call itself nor at
-// the same time as another callback: on the reader goroutine, in wire order with the messages around the answer, with
-// the result or an *Error; or with an error that is ErrClosed when the connection has ended; or with an *Error when
-// params cannot be encoded.
+// Call sends a request. done is called exactly once, perhaps before Call has returned, but never by Call itself nor
+// concurrently with another callback: with the result or an *Error, on the reader goroutine, in wire order with the
+// messages around the answer; with an error that is ErrClosed if the connection has ended; or with an *Error if params
+// cannot be encoded.
 //
-// cancel asks the peer with $/cancel_request to give the request up. The answer still comes, when the peer sends it.
+// cancel asks the peer to abandon the request, with $/cancel_request. The answer still comes, when the peer sends it.
 func (c *Conn) Call(method string, params any, done func(result json.RawMessage, err error)) (cancel func()) {
 	raw, err := encodeParams(params)
 	if err != nil {
@@ -190,7 +190,7 @@ func encodeParams(params any) (json.RawMessage, error) {
 	return encode(params)
 }
 
-// Done is closed when the connection has ended and everything that was pending has been told.
+// Done is closed when the connection has ended and everything pending has been notified.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the connection has ended: an error that is ErrClosed, and is or
@@ -201,12 +201,12 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Stalled is closed when the peer has not taken a single byte for the time set
-// by WithStallAfter while there was something to write.
+// Stalled is closed once the peer has not taken a single byte for the time set by WithStallAfter although there was
+// something to write.
 func (c *Conn) Stalled() <-chan struct{} { return c.out.stalled }
 
 // Close ends the connection: pending calls fail, the contexts of unanswered requests are cancelled, and what is queued
-// gets a fifth of a second to be written before stdin is closed. It does not wait: see Done. It is nil always.
+// gets a fifth of a second to be written before stdin is closed. It does not wait: see Done. It always returns nil.
 func (c *Conn) Close() error {
 	c.end(nil)
 	return nil
@@ -250,8 +250,8 @@ func (c *Conn) readEnded(err error) {
 	c.end(fmt.Errorf("read from the agent: %w", err))
 }
 
-// writeFailed ends the connection: at once when the queue is full, else when
-// what the peer may have said before it stopped reading has been read.
+// writeFailed ends the connection: at once if the queue is full, otherwise when whatever the peer said before it
+// stopped reading has been read.
 func (c *Conn) writeFailed(err error) {
 	var full *QueueFullError
 	if errors.As(err, &full) {
@@ -265,7 +265,7 @@ func (c *Conn) writeFailed(err error) {
 	}
 }
 
-// deliver runs a callback of the user, after the one that is running.
+// deliver runs a callback of the Conn's user, after the one that is running.
 func (c *Conn) deliver(f func()) (panicked bool) {
 	c.delivering.Lock()
 	defer c.delivering.Unlock()
@@ -279,8 +279,7 @@ func (c *Conn) deliver(f func()) (panicked bool) {
 	return false
 }
 
-// received is jsonrpc2's OnRecv: it runs on the reader goroutine, which
-// jsonrpc2's own way of handing over answers does not.
+// received is jsonrpc2's OnRecv: unlike jsonrpc2's own delivery of answers, it runs on the reader goroutine.
 func (c *Conn) received(*jsonrpc2.Request, *jsonrpc2.Response) {
 	m := c.stream.current
 	// The call is looked up inside: then either this or end has it.
@@ -345,8 +344,8 @@ func (c *Conn) handleRequest(m message) {
 	}
 }
 
-// cancelRequest cancels the contexts of the peer's unanswered requests with the
-// given id; there is one, unless the peer gave the id twice.
+// cancelRequest cancels the contexts of the peer's unanswered requests with the given id: one, unless the peer used the
+// id twice.
 func (c *Conn) cancelRequest(params json.RawMessage) {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -391,8 +390,8 @@ type Request struct {
 	answered atomic.Bool
 }
 
-// Context is cancelled when the peer gives the request up with $/cancel_request, when the connection ends, and when the
-// request has been answered. A cancelled request still needs an answer.
+// Context is cancelled when the peer withdraws the request with $/cancel_request, when the connection ends, and when
+// the request has been answered. A cancelled request still needs an answer.
 func (r *Request) Context() context.Context { return r.ctx }
 
 // Reply answers with a result; nil is null. Only the first of Reply and ReplyError counts.
@@ -417,7 +416,7 @@ func (r *Request) ReplyError(err error) {
 	}
 }
 
-// claim is true for the one who may answer.
+// claim reports whether the caller is the one who may answer.
 func (r *Request) claim() bool { return r.answered.CompareAndSwap(false, true) }
 
 func (r *Request) send(resp *jsonrpc2.Response) {
@@ -426,7 +425,7 @@ func (r *Request) send(resp *jsonrpc2.Response) {
 	delete(c.requests, r.id)
 	c.mu.Unlock()
 	resp.ID = jsonrpc2.ID{Num: r.id}
-	// An error means that the connection has ended, or ends for this.
+	// An error means that the connection has ended, or is ending because of this.
 	_ = c.rpc.SendResponse(context.Background(), resp)
 	r.cancel(context.Canceled)
 }

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Decode reads one JSON value into the wire type that v points to, as tolerantly as the
-// protocol's schema allows. It differs from [json.Unmarshal] in this:
+// Decode reads one JSON value into the wire type that v points to, as tolerantly as the protocol's schema allows. It
+// differs from [json.Unmarshal] as follows:
 //
 //   - Unions, fields of a registered interface type, are read by their discriminator; see
 //     [Union]. A union field tagged `wire:"inline"` is read from the object it stands in.
@@ -22,7 +22,7 @@ import (
 //   - Otherwise a malformed property makes its object malformed. null is malformed only for a
 //     required property that is neither a list, a map, an [Opt], a pointer nor raw.
 //   - Integers may be written as 1.0; names of properties match exactly.
-//   - No data, or null, is read as the empty object where v is a struct: many agents answer so.
+//   - No data, or null, is read as the empty object if v is a struct: many agents answer so.
 //
 // Nothing in *v refers to data afterwards. An error names the path of the malformed value and
 // leaves *v in an unspecified state. Decode may be called from any goroutine.
@@ -43,7 +43,7 @@ func Decode(data []byte, v any) error {
 	return decodeValid(data, target)
 }
 
-// DecodeMessage is Decode for params and results that a Conn has delivered, which are valid JSON.
+// DecodeMessage is Decode for params and results delivered by a Conn, which are valid JSON.
 func DecodeMessage(data []byte, v any) error {
 	target := reflect.ValueOf(v).Elem()
 	if text := bytes.TrimSpace(data); len(text) == 0 || string(text) == "null" {
@@ -88,11 +88,11 @@ func within(step string, err error) error {
 	return m
 }
 
-// decodeFunc reads the value at the scanner's position into v, which is settable, and moves
-// past it. After an error the position is anywhere.
+// decodeFunc reads the value at the scanner's position into v, which is settable, and moves past it. After an error the
+// position is undefined.
 type decodeFunc func(s *scanner, v reflect.Value) error
 
-// fieldRules are the rules of a field that bear on its value and not on its object.
+// fieldRules are the rules of a field that affect its value rather than its object.
 type fieldRules struct {
 	skip   bool
 	object bool
@@ -327,7 +327,7 @@ func decodeUnion(t reflect.Type) decodeFunc {
 		return func(*scanner, reflect.Value) error { return wrong("%s is not a registered union", t) }
 	}
 	u := registered.(*union)
-	// Worked out at the first use, so that unions may contain themselves.
+	// Computed at first use, so that unions may contain themselves.
 	bodies := sync.OnceValue(func() map[string]decodeFunc {
 		decoders := make(map[string]decodeFunc, len(u.variants))
 		for tag, empty := range u.variants {
@@ -365,7 +365,7 @@ func decodeUnion(t reflect.Type) decodeFunc {
 	}
 }
 
-// structPlan is what decoding a struct type needs, worked out at its first use, so that types may contain themselves.
+// structPlan is what decoding a struct type needs, computed at first use so that types may contain themselves.
 type structPlan struct {
 	typ      reflect.Type
 	once     sync.Once
@@ -380,7 +380,7 @@ type fieldPlan struct {
 	index   []int
 	decode  decodeFunc
 	lenient bool
-	nullOK  bool   // null reaches decode, else it leaves the zero value
+	nullOK  bool   // null is passed to decode; otherwise it leaves the zero value
 	bit     uint64 // 0 unless required and not lenient
 }
 

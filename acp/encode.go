@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// appender is a message that is written without reflection, as it has a text that may be large.
+// appender is a message that is encoded without reflection, as it holds a text that may be large.
 type appender interface {
 	AppendJSON(buf []byte) []byte
 }
@@ -27,8 +27,8 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// AppendText appends text to buf as a JSON string, as [json.Encoder] writes it without escapes for HTML,
-// but several times as fast, and with room made for it at once.
+// AppendText appends text to buf as a JSON string, as [json.Encoder] writes it without escapes for HTML, but several
+// times as fast, growing buf once.
 func AppendText(buf []byte, text string) []byte {
 	if need := len(buf) + len(text) + len(text)/8 + 16; cap(buf) < need {
 		buf = append(make([]byte, 0, need), buf...)
@@ -66,7 +66,7 @@ func AppendText(buf []byte, text string) []byte {
 	return append(append(buf, text[from:]...), '"')
 }
 
-// unescaped is how many bytes text begins with that stand for themselves and are ASCII.
+// unescaped returns the length of text's prefix of ASCII bytes that need no escape.
 func unescaped(text string) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	n := 0
@@ -74,8 +74,8 @@ func unescaped(text string) int {
 		s := text[n : n+8]
 		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		// The high bit of a byte is set where that is no ASCII, below a space, a quote, or a backslash; of
-		// the bytes behind the first such one perhaps without a reason.
+		// The high bit of a byte is set if it is not ASCII, below a space, a quote, or a backslash; in bytes after the
+		// first such one it may be set without a reason.
 		quote, backslash := w^ones*'"', w^ones*'\\'
 		if marks := (w | (w - ones*' ') | (quote - ones) | (backslash - ones)) & highs; marks != 0 {
 			return n + bits.TrailingZeros64(marks)/8

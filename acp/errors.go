@@ -20,7 +20,7 @@ const (
 	CodeUnsupportedProtocolVersion = -32022 // protocol version 2
 )
 
-// ErrClosed is what errors.Is finds in every error that is due to the connection having ended, whoever ended it.
+// ErrClosed is what every error is (see errors.Is) that is due to the end of the connection, whoever ended it.
 var ErrClosed = errors.New("the connection is closed")
 
 // ErrPeerClosed is the cause when the peer closed its output, as it does by exiting.
@@ -36,7 +36,7 @@ type Error struct {
 // Error returns the message with the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// ErrMethodNotFound is the answer to a request whose method is not known.
+// ErrMethodNotFound answers a request whose method is unknown.
 func ErrMethodNotFound(method string) *Error {
 	return &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("Method not found: %s", method)}
 }
@@ -64,7 +64,7 @@ func (e *closedError) Error() string {
 func (e *closedError) Is(target error) bool { return target == ErrClosed }
 func (e *closedError) Unwrap() error        { return e.cause }
 
-// toWire is the error object that answers a request with err.
+// toWire returns the error object that answers a request with err.
 func toWire(err error) *Error {
 	var e *Error
 	switch {
@@ -81,8 +81,8 @@ func toWire(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: err.Error()}
 }
 
-// parseError reads an error object of whatever shape: what is missing or
-// malformed takes a default, for the request has failed all the same.
+// parseError reads an error object of any shape: what is missing or malformed gets a default, as the request has failed
+// all the same.
 func parseError(raw json.RawMessage) *Error {
 	var fields struct {
 		Code, Message, Data json.RawMessage

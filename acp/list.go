@@ -2,7 +2,7 @@ package acp
 
 import "encoding/json"
 
-// List is a list that the protocol requires: it is encoded as [] when it has no items, never as null.
+// List is a required list of the protocol: an empty one is encoded as [], never as null.
 type List[T any] []T
 
 // MarshalJSON encodes the items.

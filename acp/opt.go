@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// Opt is a field of a message that may be omitted, null or set; the protocol gives the three different meanings in
-// updates. The zero value is omitted. Fields of this type carry the `omitzero` JSON option.
+// Opt is a field of a message that may be omitted, null or set; in updates these mean different things. The zero value
+// is omitted. Fields of this type carry the `omitzero` JSON option.
 type Opt[T any] struct {
 	value T
 	state optState
@@ -36,7 +36,7 @@ func (o Opt[T]) IsNull() bool { return o.state == null }
 // Get returns the value, and whether there is one.
 func (o Opt[T]) Get() (T, bool) { return o.value, o.state == set }
 
-// Or returns the value if there is one, else def.
+// Or returns the value if there is one, otherwise def.
 func (o Opt[T]) Or(def T) T {
 	if o.state == set {
 		return o.value

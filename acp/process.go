@@ -49,12 +49,12 @@ type DirError struct {
 func (e *DirError) Error() string { return fmt.Sprintf("working folder %s: %v", e.Dir, e.Err) }
 func (e *DirError) Unwrap() error { return e.Err }
 
-// Process is a running agent: a child process at the head of a session and process group of its own, so that it has no
-// terminal to write to or to be stopped by.
+// Process is a running agent: a child process that leads a session and process group of its own, so that no terminal
+// can stop it or be written to.
 type Process struct {
 	Stdin io.WriteCloser
-	// Stdout ends when the process has: what it wrote itself is read to the last
-	// byte, but nobody waits for children of it that hold the pipe open.
+	// Stdout ends when the process does: what it wrote itself is read to the last byte, but nobody waits for children
+	// that hold the pipe open.
 	Stdout io.ReadCloser
 
 	pgid   int
@@ -70,7 +70,7 @@ type Exit struct {
 	Signal string // such as "SIGKILL"; "" if it exited by itself
 }
 
-// String explains the exit, to follow the agent's name in a sentence.
+// String describes the exit in words that follow the agent's name.
 func (e Exit) String() string {
 	if e.Signal != "" {
 		return "was killed by " + e.Signal + because(signalReasons[e.Signal])
@@ -182,7 +182,7 @@ func LookPath(program, dir string, env []string) (string, error) {
 			}
 		}
 		for _, folder := range filepath.SplitList(path) {
-			if filepath.IsAbs(folder) { // never what lies in a project by chance
+			if filepath.IsAbs(folder) { // never a program that happens to lie in a project
 				candidates = append(candidates, filepath.Join(folder, program))
 			}
 		}
@@ -195,8 +195,8 @@ func LookPath(program, dir string, env []string) (string, error) {
 	return "", &NotFoundError{Program: program}
 }
 
-// run starts the process and waits for it. It keeps its thread to itself, for
-// the kernel takes the end of the starting thread for that of the parent.
+// run starts the process and waits for it. It locks its thread, because the kernel takes the end of the starting thread
+// for the end of the parent.
 func (p *Process) run(cmd *exec.Cmd, started chan<- error, stdout, stderr *output) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -228,10 +228,10 @@ func (p *Process) run(cmd *exec.Cmd, started chan<- error, stdout, stderr *outpu
 	close(p.done)
 }
 
-// PGID is the id of the process group, which is that of the process.
+// PGID returns the id of the process group, which is also that of the process.
 func (p *Process) PGID() int { return p.pgid }
 
-// Stderr returns the last lines of the error output, whole ones unless a single line is longer than what is kept.
+// Stderr returns the last lines of the error output: whole lines, unless a single one is longer than what is kept.
 func (p *Process) Stderr() string { return p.stderr.String() }
 
 // Done is closed when the process has exited and its error output is read.
@@ -246,9 +246,9 @@ func (p *Process) Exit() Exit {
 // killGrace is how long Shutdown waits for the kernel to do away with a killed process.
 const killGrace = time.Second
 
-// Shutdown ends the process and all of its group: it closes stdin and waits up to eof for the process to exit, sends
-// SIGTERM to what is left and waits up to term, then kills the rest. It may be called more than once, also at the same
-// time, and the shortest waits count.
+// Shutdown ends the process and its whole group: it closes stdin and waits up to eof for the process to exit, sends
+// SIGTERM to what is left and waits up to term, then kills the rest. It may be called repeatedly, even concurrently;
+// the shortest waits count.
 func (p *Process) Shutdown(eof, term time.Duration) {
 	_ = p.Stdin.Close()
 	wait(p.done, eof)
@@ -267,8 +267,8 @@ func (p *Process) signal(sig unix.Signal) {
 	}
 }
 
-// groupGone reports whether no process of the group is left. Once it is so the
-// id may belong to others, and is never used again.
+// groupGone reports whether no process of the group is left. After that the id may belong to others, and is never used
+// again.
 func (p *Process) groupGone() bool {
 	if !p.gone.Load() && errors.Is(unix.Kill(-p.pgid, 0), unix.ESRCH) {
 		p.gone.Store(true)
@@ -276,7 +276,7 @@ func (p *Process) groupGone() bool {
 	return p.gone.Load()
 }
 
-// waitGroup waits up to d for the end of the group, of which the system gives no notice after the first process.
+// waitGroup waits up to d for the end of the group, which the system does not announce beyond the first process.
 func (p *Process) waitGroup(d time.Duration) bool {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
@@ -301,7 +301,7 @@ func wait(done <-chan struct{}, d time.Duration) {
 	}
 }
 
-// output is our end of a pipe that the process writes to, and its children may hold open for longer than it lives.
+// output is our end of a pipe that the process writes to, and that its children may hold open after its end.
 type output struct {
 	f      *os.File
 	exited atomic.Bool
@@ -314,7 +314,7 @@ type output struct {
 // it after the process has exited was written by others.
 const mostLeft = 1 << 20
 
-// end says that the process has exited: from now on reading takes what is there and does not wait for more.
+// end notes that the process has exited: from now on reads take what is there and do not wait for more.
 func (o *output) end() {
 	o.exited.Store(true)
 	_ = o.f.SetReadDeadline(time.Unix(1, 0)) // wakes up a reader
@@ -327,7 +327,7 @@ func (o *output) Read(b []byte) (int, error) {
 	if !o.exited.Load() {
 		n, err := o.f.Read(b)
 		if n == 0 && err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			_ = o.f.Close() // nobody has it open to write any more
+			_ = o.f.Close() // nobody has it open for writing any more
 		}
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner walks over JSON that is known to be valid, which spares it all checks of syntax. Every method but space and
-// colon expects the position of a value or of a property's name, and moves past it.
+// scanner walks over JSON known to be valid, so it checks no syntax. Every method but space and colon expects the
+// position of a value or of a property's name, and moves past it.
 type scanner struct {
 	data []byte
 	pos  int
@@ -27,7 +27,7 @@ func (s *scanner) space() {
 	}
 }
 
-// peek returns the first byte of the next value, and stays before it.
+// peek returns the first byte of the next value without moving.
 func (s *scanner) peek() byte {
 	s.space()
 	return s.data[s.pos]
@@ -99,7 +99,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// raw returns the bytes of the next value, which belong to the data.
+// raw returns the bytes of the next value, without copying them.
 func (s *scanner) raw() []byte {
 	s.space()
 	start := s.pos
@@ -139,7 +139,7 @@ func (s *scanner) bare() []byte {
 	return s.data[start:]
 }
 
-// quoted moves past a string and returns what is between its quotes, and whether that has escapes.
+// quoted moves past a string and returns what is between its quotes, and whether it has escapes.
 func (s *scanner) quoted() (inner []byte, escaped bool) {
 	start := s.pos + 1
 	at := start
@@ -158,7 +158,7 @@ func (s *scanner) quoted() (inner []byte, escaped bool) {
 	}
 }
 
-// name returns a property's name, as bytes that may belong to the data.
+// name returns a property's name, in bytes that may share the data's memory.
 func (s *scanner) name() []byte {
 	inner, escaped := s.quoted()
 	if escaped {
@@ -167,7 +167,7 @@ func (s *scanner) name() []byte {
 	return inner
 }
 
-// text returns a string. What is not UTF-8 in it becomes U+FFFD.
+// text returns a string. Invalid UTF-8 in it becomes U+FFFD.
 func (s *scanner) text() string {
 	s.space()
 	inner, escaped := s.quoted()
@@ -229,7 +229,7 @@ func codeUnit(hex []byte) rune {
 	return rune(n)
 }
 
-// tag returns the string that an object has as property name, and whether it has that property.
+// tag returns the string value of an object's property, and whether the object has it.
 func (s *scanner) tag(name string) (value string, found bool) {
 	for first := true; s.nextItem(first); first = false {
 		is := string(s.name()) == name
@@ -290,7 +290,7 @@ func (s *scanner) unsigned() (uint64, error) {
 	return uint64(f), nil
 }
 
-// whole reads an integer that is written as a fraction, as 1.0 or 1e3.
+// whole reads an integer that is written as 1.0 or 1e3.
 func whole(digits string) (float64, error) {
 	if !strings.ContainsAny(digits, ".eE") {
 		return 0, wrong("%.30s is out of range", digits)

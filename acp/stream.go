@@ -16,11 +16,11 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// stream is the jsonrpc2.ObjectStream over an agent's pipes. It stands between the lines as they are, which may be
-// anything, and jsonrpc2.Conn, which ends the connection at whatever it does not expect and re-encodes what it does. So
-// jsonrpc2 is only ever given a skeleton, a message without its content and with an id of our own making; the content
-// goes beside it, untouched: inbound in current, outbound in next. Notifications and requests of the peer, which are
-// nearly all of the traffic and which it has nothing to add to, pass it by.
+// stream is the jsonrpc2.ObjectStream over an agent's pipes. It sits between the raw lines, which may be anything, and
+// jsonrpc2.Conn, which ends the connection at anything unexpected and re-encodes everything else. So jsonrpc2 is only
+// ever given a skeleton, a message without its content and with an id of our own making; the content travels beside it,
+// untouched: inbound in current, outbound in next. Notifications and requests from the peer, which are nearly all of
+// the traffic and to which jsonrpc2 has nothing to add, bypass it.
 type stream struct {
 	lines   *bufio.Reader
 	out     *writer
@@ -28,18 +28,18 @@ type stream struct {
 	log     *slog.Logger
 
 	ready   chan struct{} // closed when the Conn can take messages
-	discard atomic.Bool   // the connection has ended: what still comes is read and dropped
+	discard atomic.Bool   // the connection has ended: what still arrives is read and dropped
 
 	// Called on the reader goroutine.
 	onNotification func(message)
 	onRequest      func(message)
-	onEnd          func(error) // there is nothing more to read
+	onEnd          func(error) // nothing more will be read
 
 	// Of the reader goroutine.
 	waiting []message // the rest of the line
-	page    []byte    // of lines that were read, with room for more
+	page    []byte    // holds lines that were read, with room for more
 	current message   // what jsonrpc2 was given last
-	skipped int       // how often something was skipped so far
+	skipped int       // how many times something was skipped
 
 	// Of whoever holds jsonrpc2's send lock.
 	next outgoing
@@ -89,7 +89,7 @@ type message struct {
 const (
 	readBuffer   = 64 << 10 // bytes
 	pageSize     = 16 << 10 // bytes
-	maxFailures  = 8        // at finding a message in a junk line
+	maxFailures  = 8        // to find a message in a junk line
 	maxWarnings  = 100      // in the log; the traffic has everything
 	messageStart = `{"jsonrpc"`
 )
@@ -105,13 +105,13 @@ func newStream(r io.Reader, out *writer, traffic *Traffic, log *slog.Logger) *st
 	}
 }
 
-// ReadObject gives jsonrpc2 the skeleton of the next answer. It returns an error only at the end of the input.
+// ReadObject returns the skeleton of the next answer to jsonrpc2. It returns an error only at the end of the input.
 func (s *stream) ReadObject(v any) error {
 	<-s.ready
 	for {
 		for len(s.waiting) > 0 {
 			m := s.waiting[0]
-			s.waiting[0] = message{} // frees what it holds
+			s.waiting[0] = message{} // releases what it holds
 			s.waiting = s.waiting[1:]
 			switch m.kind {
 			case notification:
@@ -126,7 +126,7 @@ func (s *stream) ReadObject(v any) error {
 		}
 		s.current = message{}
 		if s.discard.Load() {
-			// Read on, or an agent that still writes could never exit by itself.
+			// Read on, or an agent that is still writing could never exit by itself.
 			_, _ = io.Copy(io.Discard, s.lines)
 			return io.EOF
 		}
@@ -139,13 +139,13 @@ func (s *stream) ReadObject(v any) error {
 	}
 }
 
-// skeleton is the part of an answer that jsonrpc2 needs.
+// skeleton returns the part of an answer that jsonrpc2 needs.
 func (m *message) skeleton() []byte {
 	return append(strconv.AppendUint([]byte(`{"result":null,"id":`), m.id, 10), '}')
 }
 
-// readLine returns the next line, in memory that is not used again. At the end
-// it returns what is left together with the error.
+// readLine returns the next line, in memory that is never reused. At the end it returns what is left together with the
+// error.
 func (s *stream) readLine() ([]byte, error) {
 	part, err := s.lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -159,8 +159,8 @@ func (s *stream) readLine() ([]byte, error) {
 	return append(line, part...), err
 }
 
-// keep copies a line. Short ones share a page, as they come by the thousands and
-// go, with the traffic, in about the order in which they came.
+// keep copies a line. Short ones share a page, as they come by the thousand and leave, with the traffic record, in
+// about the order they came in.
 func (s *stream) keep(line []byte) []byte {
 	if len(line) > pageSize/8 {
 		return bytes.Clone(line)
@@ -185,7 +185,7 @@ func (s *stream) split(line []byte) []message {
 	return s.salvage(line)
 }
 
-// salvage returns the messages that stand among junk in a line, as when the agent or a library of it printed text
+// salvage returns the messages that stand among junk in a line, as when the agent or one of its libraries printed text
 // without a newline. The junk goes into the record.
 func (s *stream) salvage(line []byte) []message {
 	var msgs []message
@@ -223,14 +223,14 @@ func (s *stream) drop(junk []byte) {
 	s.warn("skipped output that is no JSON-RPC message", "text", shorten(junk))
 }
 
-// warn logs what was skipped, up to a number of lines: an agent that prints its own log would fill ours.
+// warn logs what was skipped, up to maxWarnings: an agent that prints its own log would fill ours.
 func (s *stream) warn(what string, args ...any) {
 	if s.skipped++; s.skipped <= maxWarnings {
 		s.log.Warn(what, args...)
 	}
 }
 
-// parse returns the messages of a line that is one JSON object or array, and whether it is.
+// parse returns the messages of a line, and whether the line is one JSON object or array.
 func (s *stream) parse(line []byte) ([]message, bool) {
 	if line[0] == '[' && valid(line) {
 		s.traffic.record(AgentToClient, line)
@@ -280,7 +280,7 @@ func (s *stream) parseBatch(line []byte) []message {
 // envelope is the outer shape of every JSON-RPC message; what is absent is nil.
 type envelope struct{ id, method, params, result, err json.RawMessage }
 
-// readEnvelope reads an object, of which it keeps parts, and reports whether it is one JSON object.
+// readEnvelope reads an object without copying it, and reports whether it is one JSON object.
 func readEnvelope(object []byte) (envelope, bool) {
 	var e envelope
 	c := checker{object}
@@ -302,7 +302,7 @@ func readEnvelope(object []byte) (envelope, bool) {
 	return e, ok && c.ended()
 }
 
-// message reads an envelope; it is false for one that can only be dropped.
+// message reads an envelope; it returns false for one that can only be dropped.
 func (s *stream) message(e envelope) (message, bool) {
 	if e.method != nil && string(e.method) != "null" {
 		m := message{kind: notification, peerID: e.id, params: e.params}
@@ -335,8 +335,8 @@ func (s *stream) message(e envelope) (message, bool) {
 	return m, true
 }
 
-// receive notes a request of the peer and returns the id that stands for its
-// own, which may be of any type, and not even unique.
+// receive notes a request of the peer and returns the id that stands for the peer's own, which may be of any type, and
+// not even unique.
 func (s *stream) receive(o origin) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,13 +345,13 @@ func (s *stream) receive(o origin) uint64 {
 	return s.lastID
 }
 
-// willSend is jsonrpc2's OnSend: it is called under the send lock just before WriteObject, whose own argument could be
-// encoded only by several passes over the whole message.
+// willSend is jsonrpc2's OnSend: it is called under the send lock just before WriteObject, whose own argument would
+// take several passes over the whole message to encode.
 func (s *stream) willSend(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
 	s.next = outgoing{req: req, resp: resp}
 }
 
-// paramsField carries encoded params through jsonrpc2 as they are.
+// paramsField carries encoded params through jsonrpc2 unchanged.
 const paramsField = "-"
 
 // WriteObject queues the message that willSend announced. It never blocks.
@@ -379,8 +379,7 @@ func requestFrame(req *jsonrpc2.Request) frame {
 	return frame{head, nil, []byte("}\n")}
 }
 
-// answer queues an answer under the id that the peer gave, or lays it by until
-// the answers to the whole batch are there.
+// answer queues an answer under the peer's id, or keeps it until the whole batch is answered.
 func (s *stream) answer(resp *jsonrpc2.Response) error {
 	s.mu.Lock()
 	o, ok := s.origins[resp.ID.Num]
@@ -424,8 +423,8 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// callID reads the id of an answer as one of ours: a positive integer, which
-// some peers give back as a string or with a fraction of zero.
+// callID reads the id of an answer as one of ours: a positive integer, which some peers return as a string or with a
+// zero fraction.
 func callID(raw json.RawMessage) (uint64, bool) {
 	if len(raw) > 1 && raw[0] == '"' {
 		var text string
@@ -450,7 +449,7 @@ func integer(raw json.RawMessage) (int64, bool) {
 	return int64(f), true
 }
 
-// shorten makes text fit into a log line.
+// shorten cuts text to fit a log line.
 func shorten(text []byte) string {
 	const most = 200 // bytes
 	if len(text) <= most {

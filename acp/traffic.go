@@ -28,8 +28,9 @@ const (
 type Entry struct {
 	Dir Direction `json:"dir"`
 	T   int64     `json:"t"` // milliseconds since the record began
-	// Msg is the message as it was on the wire, a batch included, or {"__not_json__":"…"} for output that is no
-	// message, or {"__cut__":"…","bytes":n} for the beginning of one of n bytes that was too long for the memory.
+	// Msg is the message as it was on the wire, a batch included, or {"__not_json__":"…"} for output that is not a
+	// message, or {"__cut__":"…","bytes":n} for the beginning of a message of n bytes that was too long to keep in
+	// memory.
 	Msg json.RawMessage `json:"msg"`
 
 	Note string `json:"-"` // why the client has left the message out, or ""
@@ -40,10 +41,10 @@ const (
 	cutKey     = "__cut__"
 )
 
-// NotJSON returns the text of an entry that is no message.
+// NotJSON returns the text of an entry that is not a message.
 func (e Entry) NotJSON() (text string, ok bool) { return e.marked(notJSONKey) }
 
-// Cut returns the beginning of a message that was too long for the memory.
+// Cut returns the beginning of a message that was too long to keep in memory.
 func (e Entry) Cut() (beginning string, ok bool) { return e.marked(cutKey) }
 
 func (e Entry) marked(key string) (string, bool) {
@@ -62,12 +63,12 @@ func (e Entry) marked(key string) (string, bool) {
 const (
 	DefaultTrafficLimit = 4 << 20
 	entryLimit          = 64 << 10  // of one message in memory
-	entryCost           = 64        // of an entry beside its message
-	recordingLimit      = 256 << 20 // of what waits for a slow file
+	entryCost           = 64        // of an entry besides its message
+	recordingLimit      = 256 << 20 // of what is waiting for a slow file
 )
 
-// Traffic records the messages of a connection: the last of them in memory, and all of them, from RecordTo on, in a
-// file. Its methods may be called from any goroutine; a nil Traffic records nothing.
+// Traffic records the messages of a connection: the latest in memory and, after RecordTo, all of them in a file. Its
+// methods may be called from any goroutine; a nil Traffic records nothing.
 type Traffic struct {
 	start time.Time
 	limit int // bytes of entries
@@ -76,14 +77,14 @@ type Traffic struct {
 	entries []Entry     // guarded by mu, oldest first
 	size    int         // guarded by mu: bytes of entries
 	file    *recording  // guarded by mu
-	hidden  [][2][]byte // guarded by mu, never changed in place: secrets as they stand in JSON, and what stands for them
+	hidden  [][2][]byte // guarded by mu, never changed in place: secrets as JSON writes them, and their replacements
 }
 
-// LeastHidden is how long a secret is at least that is hidden wherever it stands, in bytes. A shorter one is where it
-// is the value of a variable or a header of an MCP server.
+// LeastHidden is the least length in bytes of a secret that is hidden wherever it appears. A shorter one is hidden only
+// as the value of an MCP server's variable or header.
 const LeastHidden = 6
 
-// Hide keeps values out of what is recorded from now on.
+// Hide masks values in what is recorded from now on.
 func (t *Traffic) Hide(values []string) {
 	if t == nil {
 		return
@@ -108,7 +109,7 @@ func (t *Traffic) Hide(values []string) {
 	t.hidden = hidden
 }
 
-// Unhide is for values that are no secrets any more: each that is hidden costs a look at every message.
+// Unhide is for values that are no longer secret: each hidden one costs a search of every message.
 func (t *Traffic) Unhide(values []string) {
 	if t == nil {
 		return
@@ -124,7 +125,7 @@ func (t *Traffic) Unhide(values []string) {
 	t.hidden = hidden
 }
 
-// withoutHidden is a message without what is to be hidden.
+// withoutHidden returns a message with its secrets masked.
 func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
 	t.mu.Lock()
 	hidden := t.hidden
@@ -139,7 +140,7 @@ func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
 	whole := msg
 	for _, pair := range hidden {
 		if !bytes.Contains(msg, pair[0]) {
-			continue // as almost all messages
+			continue // as in almost all messages
 		}
 		if !bytes.HasPrefix(pair[0], []byte(`"value":`)) || bytes.Contains(whole, []byte(`"mcpServers"`)) {
 			msg = bytes.ReplaceAll(msg, pair[0], pair[1])
@@ -148,8 +149,8 @@ func (t *Traffic) withoutHidden(parts [][]byte) [][]byte {
 	return [][]byte{msg}
 }
 
-// NewTraffic returns an empty record that begins now and keeps about limit
-// bytes in memory; 0 means DefaultTrafficLimit.
+// NewTraffic returns an empty record that starts now and keeps about limit bytes in memory; 0 means
+// DefaultTrafficLimit.
 func NewTraffic(limit int) *Traffic {
 	if limit <= 0 {
 		limit = DefaultTrafficLimit
@@ -157,7 +158,7 @@ func NewTraffic(limit int) *Traffic {
 	return &Traffic{start: time.Now(), limit: limit}
 }
 
-// Entries returns what memory holds, oldest first.
+// Entries returns the entries in memory, oldest first.
 func (t *Traffic) Entries() []Entry {
 	if t == nil {
 		return nil
@@ -167,8 +168,8 @@ func (t *Traffic) Entries() []Entry {
 	return slices.Clone(t.entries)
 }
 
-// record adds a message, which is valid JSON in one line and given in parts. It
-// keeps a message of one part as it is, and does not wait for a file.
+// record adds a message, valid JSON in one line, given in parts. It keeps a message of one part without copying it, and
+// does not wait for a file.
 func (t *Traffic) record(dir Direction, parts ...[]byte) {
 	if t == nil {
 		return
@@ -199,10 +200,10 @@ func (t *Traffic) record(dir Direction, parts ...[]byte) {
 	}
 }
 
-// notable is how many of the last messages [Traffic.Note] looks at.
+// notable is how many of the latest messages [Traffic.Note] looks at.
 const notable = 1000
 
-// Note says of the last messages that have this part why they were left out.
+// Note records why the latest messages that contain this part were dropped.
 func (t *Traffic) Note(part json.RawMessage, why string) {
 	if t == nil || len(part) == 0 {
 		return
@@ -241,9 +242,9 @@ func cut(parts [][]byte, size int) []byte {
 	return append(strconv.AppendInt(msg, int64(size), 10), '}')
 }
 
-// RecordTo writes to w what memory holds, and from now on every message whole. stop ends that, waits until all is
-// written and returns the first error of writing; the record is not disturbed by one. Only one recording at a time:
-// else RecordTo fails.
+// RecordTo writes to w what is in memory, and from now on every message in full. stop ends that, waits until all is
+// written and returns the first write error, which does not disturb the record. RecordTo fails if a recording is
+// already running.
 func (t *Traffic) RecordTo(w io.Writer) (stop func() error, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -274,7 +275,7 @@ type recording struct {
 
 	mu       sync.Mutex
 	lines    []byte // guarded by mu: not yet written
-	dropped  int    // guarded by mu: messages that found no room
+	dropped  int    // guarded by mu: messages for which there was no room
 	finished bool   // guarded by mu
 }
 
@@ -334,8 +335,8 @@ func (r *recording) run(w io.Writer) {
 	}
 }
 
-// ReadTraffic reads a traffic file, with lines of any length. A line that is no
-// entry gives an error and does not end the iteration; an error of reading does.
+// ReadTraffic reads a traffic file, with lines of any length. A line that is not an entry yields an error and does not
+// end the iteration; a read error does.
 func ReadTraffic(r io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		lines := bufio.NewReader(r)

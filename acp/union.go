@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// Union tells [Decode] how to choose the variant of a union of the wire. T is a sealed
-// interface whose variants are pointers to structs. The discriminator alone chooses: a known
-// one with a malformed body is an error, an unknown one is kept as it came.
+// Union tells [Decode] how to choose the variant of a union of the wire. T is a sealed interface whose variants are
+// pointers to structs. Only the discriminator decides: a known one with a malformed body is an error, an unknown one is
+// kept as it came.
 type Union[T any] struct {
 	// Tag is the property that names the variant.
 	Tag string
-	// Variants makes an empty variant for each value of the tag.
+	// Variants returns an empty variant for each value of the tag.
 	Variants map[string]func() T
-	// Default makes the variant that stands without a tag. Nil if every variant has one.
+	// Default returns the variant that has no tag. Nil if every variant has one.
 	Default func() T
-	// Unknown keeps an object whose tag is not in Variants, or that has none.
+	// Unknown wraps an object whose tag is not in Variants, or that has none.
 	Unknown func(tag string, raw json.RawMessage) T
 }
 
@@ -52,7 +52,7 @@ func EncodeVariant(tag, name string, body any) ([]byte, error) {
 	return EncodeMerged(map[string]string{tag: name}, body)
 }
 
-// EncodeMerged encodes two values that are objects as one object with the properties of both.
+// EncodeMerged encodes two objects as one with the properties of both.
 func EncodeMerged(a, b any) ([]byte, error) {
 	first, err := json.Marshal(a)
 	if err != nil {

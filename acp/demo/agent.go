@@ -25,7 +25,7 @@ type agent struct {
 
 	mu       sync.Mutex
 	voice    voice                     // guarded by mu
-	stopped  bool                      // guarded by mu: no turn starts any more
+	stopped  bool                      // guarded by mu: no more turns start
 	client   v1.ClientCapabilities     // guarded by mu
 	loggedIn bool                      // guarded by mu
 	made     int                       // guarded by mu: sessions so far
@@ -37,7 +37,7 @@ type session struct {
 	id  v1.SessionID
 	cwd string
 
-	// What the running turn may use without a lock, for there is only one.
+	// The running turn uses these without a lock, as there is only one turn at a time.
 	titled   bool
 	toured   bool                 // the user has seen the tour
 	last     string               // what the previous turn was about, "" before the first
@@ -48,9 +48,9 @@ type session struct {
 
 	mode    v1.SessionConfigValueID // guarded by agent.mu
 	cancel  context.CancelFunc      // guarded by agent.mu; nil while no turn runs
-	held    []*acp.Request          // guarded by agent.mu: prompts that wait for the turn that runs
+	held    []*acp.Request          // guarded by agent.mu: prompts that wait for the running turn
 	prompts int                     // guarded by agent.mu: of version 2 so far
-	told    []v2.SessionUpdate      // guarded by agent.mu: what is told again to who takes the session up
+	told    []v2.SessionUpdate      // guarded by agent.mu: what is repeated to a client that resumes the session
 }
 
 // The session modes.
@@ -80,7 +80,7 @@ func newAgent(version string, protocol int, p pace, loggedIn bool) *agent {
 	return a
 }
 
-// stop waits for the turns to end; the end of the connection has cancelled them.
+// stop waits for the turns to end, which the end of the connection has cancelled.
 func (a *agent) stop() {
 	a.mu.Lock()
 	a.stopped = true
@@ -102,7 +102,7 @@ func (a *agent) HandleNotification(method string, params json.RawMessage) {
 	}
 }
 
-// stop ends what the session does, and gives back what it has not begun. The agent's mu is held.
+// stop cancels the session's turn, and returns the prompts that it has not begun. The agent's mu is held.
 func (s *session) stop() {
 	for _, held := range s.held {
 		held.ReplyError(&acp.Error{Code: acp.CodeRequestCancelled, Message: "the prompt was cancelled"})
@@ -126,7 +126,7 @@ func (a *agent) HandleRequest(r *acp.Request) {
 	voice.serve(r)
 }
 
-// initialize chooses the version: the one that is asked for, or the newest.
+// initialize chooses the version: the one asked for, or the newest.
 func (a *agent) initialize(r *acp.Request) {
 	var p struct {
 		ProtocolVersion int `json:"protocolVersion" wire:"lenient"`
@@ -252,7 +252,7 @@ func (a *agent) changeMode(id v1.SessionID, mode v1.SessionConfigValueID) (*sess
 	return s, nil
 }
 
-// modesOf and optionsOf say the same in two ways, as agents do for older clients.
+// modesOf and optionsOf describe the same in two ways, as agents do for older clients.
 func modesOf(mode v1.SessionConfigValueID) *v1.SessionModeState {
 	state := &v1.SessionModeState{CurrentModeID: v1.SessionModeID(mode)}
 	for _, o := range modeChoices {
@@ -285,8 +285,8 @@ var modeChoices = []v1.SessionConfigSelectOption{
 	{Value: modeAuto, Name: "auto", Description: "Edits and runs without asking"},
 }
 
-// update tells the client what happens in a session. An error means that the connection has ended,
-// which ends the turn too.
+// update tells the client what happens in a session. An error means that the connection has ended, and with it the
+// turn.
 func (a *agent) update(s *session, u v1.SessionUpdate) {
 	a.mu.Lock()
 	voice := a.voice
@@ -294,8 +294,8 @@ func (a *agent) update(s *session, u v1.SessionUpdate) {
 	voice.update(s, u)
 }
 
-// usageOf counts a byte of text as a quarter of a token. The currency is the one that ISO 4217 has
-// for tests: the demo costs nothing.
+// usageOf counts a byte of text as a quarter of a token. The currency is the one that ISO 4217 reserves for tests: the
+// demo costs nothing.
 func usageOf(s *session) *v1.UsageUpdate {
 	used := min(uint64(s.said)/4, contextSize)
 	return &v1.UsageUpdate{

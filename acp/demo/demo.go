@@ -1,6 +1,6 @@
-// Package demo is a scripted agent for trying out a client and for testing it. It has no model and uses no network:
-// what it says is written in this package, and it says so. Everything else is real: it reads and writes files, asks for
-// permission and runs commands through the client, as the protocol has it.
+// Package demo is a scripted agent for trying out a client and for testing it. It has no model and uses no network: its
+// words are written in this package, and it says so. Everything else is real: it reads and writes files, asks for
+// permission and runs commands through the client, by the protocol.
 //
 // The environment variable ACP_DEMO_DELAY_MS sets the pause between two pieces of text in
 // milliseconds; 0 is none. With ACP_DEMO_LOGGED_IN set, the user counts as logged in.
@@ -19,8 +19,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// Serve is the agent on stdin and stdout, until stdin ends or ctx does; it closes stdout. Protocol is the newest version
-// that it speaks, 1 or 2: with a client that asks for an older one it speaks that.
+// Serve is the agent on stdin and stdout, until stdin ends or ctx does; it closes stdout. Protocol is the newest
+// version that it speaks, 1 or 2; if the client asks for an older one, it speaks that.
 func Serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser, version string, protocol int) error {
 	pace, err := paceOf(os.Getenv("ACP_DEMO_DELAY_MS"))
 	if err != nil {
@@ -33,7 +33,7 @@ func Serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser, version 
 // A pace is the shortest and the longest pause between two pieces of text.
 type pace struct{ least, most time.Duration }
 
-// humanPace is that of a fast model.
+// humanPace is the pace of a fast model.
 var humanPace = pace{15 * time.Millisecond, 30 * time.Millisecond}
 
 // paceOf reads a number of milliseconds; "" is the human pace.
@@ -49,7 +49,7 @@ func paceOf(ms string) (pace, error) {
 	return pace{d, d}, nil
 }
 
-// pause lets some time pass, unless ctx ends before.
+// pause waits a moment, or until ctx ends.
 func (p pace) pause(ctx context.Context) error {
 	d := p.least
 	if p.most > p.least {
@@ -68,7 +68,7 @@ func (p pace) pause(ctx context.Context) error {
 	}
 }
 
-// serve runs the connection to its end, and waits for the turns that it has ended.
+// serve runs the connection to its end, and waits for the turns to end with it.
 func (a *agent) serve(ctx context.Context, stdin io.Reader, stdout io.WriteCloser) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

@@ -16,20 +16,20 @@ import (
 type file struct {
 	path   string // absolute
 	exists bool
-	unread bool   // it exists, and reading it has failed
+	unread bool   // it exists, but could not be read
 	text   string // as the client has it, unsaved changes included
 }
 
 func (f file) name() string { return filepath.Base(f.path) }
 
-// comments tells how a line of comment begins, by extension. Only such files are picked.
+// comments says how a line comment begins, by extension. Only such files are picked.
 var comments = map[string]string{
 	".md": "> ", ".txt": "", ".lua": "-- ", ".vim": `" `, ".py": "# ", ".sh": "# ", ".rb": "# ",
 	".go": "// ", ".c": "// ", ".h": "// ", ".js": "// ", ".ts": "// ", ".rs": "// ",
 }
 
-// pick chooses the file to work on: one that the prompt names, the README, or the first text that
-// is small. In a folder without any it is hello.txt, which does not exist yet.
+// pick chooses the file to work on: one that the prompt names, the README, or the first small text. In a folder without
+// any it is hello.txt, which does not exist yet.
 func pick(cwd string, named []string) file {
 	for _, path := range named {
 		if isText(path) {
@@ -71,7 +71,7 @@ func isText(path string) bool {
 
 const note = "The demo agent of acp-nvim was here."
 
-// change is the edit that the demo proposes: a note below the first line, or its removal where it is there already.
+// change is the edit that the demo proposes: a note below the first line, or its removal if it is already there.
 func (f file) change() (text, what string) {
 	if !f.exists {
 		return "Hello from the demo agent of acp-nvim.\n", "create"
@@ -88,7 +88,7 @@ func (f file) change() (text, what string) {
 	return first + "\n" + added + rest, "put a note into"
 }
 
-// firstLine is the first line that says something, without the marks of a heading or a comment.
+// firstLine is the first line that is not empty, without the marks of a heading or a comment.
 func (f file) firstLine() string {
 	for line := range strings.Lines(f.text) {
 		if line = strings.Trim(line, "#-/*>\"! \t\r\n"); line != "" {
@@ -106,7 +106,7 @@ func (f file) lines() int {
 	return n
 }
 
-// colours is what is run in a folder without tests of its own.
+// colours is the command that is run in a folder without tests.
 const colours = `printf '\033[32mok\033[0m   a command has run\n\033[33mnote\033[0m there is no test.sh here\n'`
 
 // testCommand is the command that tests the project.
@@ -117,7 +117,7 @@ func testCommand(cwd string) string {
 	return colours
 }
 
-// read takes the prompt apart: its text, and the files that it names by a link or by a word.
+// read splits the prompt into its text and the files that it names by a link or by a word.
 func (t *turn) read(prompt []v1.ContentBlock) {
 	var texts []string
 	for _, block := range prompt {
@@ -147,7 +147,7 @@ func (t *turn) name(uri string) {
 	}
 }
 
-// count is "1 line" or "2 lines".
+// count returns "1 line" or "2 lines".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -14,8 +14,8 @@ import (
 // mostRenamed bounds the files that a renaming changes.
 const mostRenamed = 8
 
-// rename puts a word in the place of another one in all texts of the folder, without asking, as agents do
-// that are trusted; and adds a file that says so. Every second file it writes past the client.
+// rename replaces a word by another in all texts of the folder without asking, as trusted agents do, and adds a file
+// that says so. It writes every second file past the client.
 func rename(ctx context.Context, t *turn) error {
 	old, word := "Hello", "Good day"
 	if words := strings.Fields(t.rest); len(words) == 2 {
@@ -52,7 +52,7 @@ func rename(ctx context.Context, t *turn) error {
 	return t.say(ctx, fmt.Sprintf("I have written “%s” for “%s” in %s. `:Acp review` shows it, `:Acp undo` takes it back.\n", word, old, count(len(names), "file")))
 }
 
-// renameIn gives the turn's file a new text, past the client or through it.
+// renameIn writes the turn's file, past the client or through it.
 func (t *turn) renameIn(ctx context.Context, old, text string, past bool) error {
 	diff := &v1.Diff{Path: t.file.path, NewText: text}
 	if t.file.exists {

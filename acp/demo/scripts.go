@@ -49,7 +49,7 @@ func book() []command {
 	}
 }
 
-// tour shows a whole turn; it is what any first prompt gets that is no command.
+// tour shows a whole turn; any first prompt that is not a command gets it.
 var tour = script{
 	think("The user has asked for something. I have no model to understand it with, so I follow my " +
 		"script: read a file, propose a change to it, and run the tests.\n"),
@@ -65,8 +65,8 @@ var tour = script{
 // followUp is what later prompts get.
 var followUp = script{sayFollowUp}
 
-// choose returns the script for the prompt. A command that takes nothing must stand alone, so that
-// "text me when you are done" is no command.
+// choose returns the script for the prompt. A command that takes nothing must stand alone, so that "text me when you
+// are done" is not a command.
 func (t *turn) choose() (string, script) {
 	word, rest, _ := strings.Cut(strings.ReplaceAll(t.prompt, "\n", " "), " ")
 	rest = strings.TrimSpace(rest)
@@ -89,7 +89,7 @@ func (t *turn) choose() (string, script) {
 	return "follow-up", followUp
 }
 
-// commands are the book as the client offers it.
+// commands returns the book as the client offers it.
 func commands() []v1.AvailableCommand {
 	var all []v1.AvailableCommand
 	for _, c := range book() {

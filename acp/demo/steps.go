@@ -80,7 +80,7 @@ func readFile(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// readText asks the client for the text, which may not be saved yet, or reads what is saved.
+// readText asks the client for the text, which may be unsaved, or else reads the disk.
 func (t *turn) readText(ctx context.Context) (string, error) {
 	if !t.client.FS.ReadTextFile {
 		text, err := os.ReadFile(t.file.path)
@@ -112,7 +112,7 @@ func sayWhatWasRead(ctx context.Context, t *turn) error {
 	return t.say(ctx, text)
 }
 
-// editFile proposes the change to the file, and makes it when the user agrees.
+// editFile proposes the change to the file, and makes it if the user agrees.
 func editFile(ctx context.Context, t *turn) error {
 	if t.file.unread {
 		return nil
@@ -156,7 +156,7 @@ func editFile(ctx context.Context, t *turn) error {
 	return nil
 }
 
-// writeText gives the file a new text, through the client where it can.
+// writeText writes the file, through the client if it can.
 func (t *turn) writeText(ctx context.Context, text string) error {
 	if !t.client.FS.WriteTextFile {
 		return os.WriteFile(t.file.path, []byte(text), 0o666)
@@ -168,7 +168,7 @@ func (t *turn) writeText(ctx context.Context, text string) error {
 	return nil
 }
 
-// runCommand runs a command in a terminal of the client, when the user agrees.
+// runCommand runs a command in a terminal of the client's, if the user agrees.
 func runCommand(ctx context.Context, t *turn) error {
 	if !t.client.Terminal {
 		return t.say(ctx, "This client has no terminals, so I run nothing.\n\n")
@@ -216,7 +216,7 @@ func runCommand(ctx context.Context, t *turn) error {
 
 const outputLimit = 64 << 10 // bytes
 
-// sayOutcome sums up what became of the edit and the command.
+// sayOutcome sums up how the edit and the command ended.
 func sayOutcome(ctx context.Context, t *turn) error {
 	outcomes := t.outcomes()
 	if len(outcomes) == 0 {
@@ -230,7 +230,7 @@ func sayOutcome(ctx context.Context, t *turn) error {
 	return t.say(ctx, b.String())
 }
 
-// outcomes says of the edit and the command, each if there was one, what became of it.
+// outcomes says how the edit and the command ended, if there were any.
 func (t *turn) outcomes() []string {
 	var all []string
 	switch t.edited {
@@ -347,7 +347,7 @@ func askTwice(ctx context.Context, t *turn) error {
 	return t.say(ctx, fmt.Sprintf("You allowed %d of %d. Neither would have done anything.\n", allowed, len(calls)))
 }
 
-// countOn writes numbers until it is cancelled, or for very long.
+// countOn writes numbers until it is cancelled, or for a very long time.
 func countOn(ctx context.Context, t *turn) error {
 	if t.pace.most == 0 {
 		t.pace = pace{time.Millisecond, time.Millisecond} // it must be possible to stop it
@@ -395,7 +395,7 @@ func crash(context.Context, *turn) error {
 	return nil
 }
 
-// patch is a tool call as a permission request has it.
+// patch returns a tool call as permission requests contain it.
 func patch(id v1.ToolCallID, call v1.ToolCall) v1.ToolCallUpdate {
 	return v1.ToolCallUpdate{
 		ToolCallID: id, Title: acp.Set(call.Title), Kind: call.Kind, Status: call.Status, Content: call.Content,
@@ -405,7 +405,7 @@ func patch(id v1.ToolCallID, call v1.ToolCall) v1.ToolCallUpdate {
 
 func text(s string) v1.ToolCallContent { return &v1.Content{Content: v1.Text(s)} }
 
-// raw encodes a map, which always encodes.
+// raw encodes a map, which cannot fail.
 func raw(v any) acp.Opt[json.RawMessage] {
 	data, _ := json.Marshal(v)
 	return acp.Set(json.RawMessage(data))

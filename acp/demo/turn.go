@@ -11,7 +11,7 @@ import (
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// turn is what the steps of a script work with. It lives on the turn's goroutine.
+// turn is the state that the steps of a script share. It lives on the turn's goroutine.
 type turn struct {
 	*agent
 	session *session
@@ -21,7 +21,7 @@ type turn struct {
 	rest    string   // what follows the command, when it was given with a slash
 	stop    v1.StopReason
 
-	// What the steps leave for those after them.
+	// What steps leave for later ones.
 	file    file
 	edited  outcome
 	ran     outcome
@@ -39,7 +39,7 @@ const (
 	failed
 )
 
-// errCancelled ends a turn whose permission request was cancelled: the user means the turn.
+// errCancelled ends a turn whose permission request was cancelled: the user meant the turn.
 var errCancelled = errors.New("cancelled by the user")
 
 // start begins a turn in a session that has none; it is cancelled when ctx ends. The agent's mu is held.
@@ -53,7 +53,7 @@ func (a *agent) start(ctx context.Context, r *acp.Request, s *session, prompt []
 	})
 }
 
-// voice is that of the turn's client.
+// voice returns the voice for the turn's client.
 func (t *turn) voice() voice {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,7 +88,7 @@ func (t *turn) run(ctx context.Context, r *acp.Request, prompt []v1.ContentBlock
 	}
 }
 
-// title is the beginning of the first line.
+// title returns the beginning of the first line.
 func title(prompt string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	const most = 50
@@ -121,7 +121,7 @@ func (t *turn) stream(ctx context.Context, text string, chunk func(v1.ContentChu
 func answerChunk(c v1.ContentChunk) v1.SessionUpdate  { return (*v1.AgentMessageChunk)(&c) }
 func thoughtChunk(c v1.ContentChunk) v1.SessionUpdate { return (*v1.AgentThoughtChunk)(&c) }
 
-// pieces cuts a text behind blanks, into pieces of at least so many bytes.
+// pieces cuts a text after blanks, into pieces of a minimum size in bytes.
 func pieces(text string) []string {
 	const least = 8
 	var all []string
@@ -140,7 +140,7 @@ func pieces(text string) []string {
 
 func (t *turn) say(ctx context.Context, text string) error { return t.stream(ctx, text, answerChunk) }
 
-// call asks something of the client. When ctx ends, the client is told to give it up.
+// call sends the client a request, and cancels it when ctx ends.
 func (t *turn) call(ctx context.Context, method string, params, result any) error {
 	type answer struct {
 		result json.RawMessage
@@ -160,7 +160,7 @@ func (t *turn) call(ctx context.Context, method string, params, result any) erro
 	}
 }
 
-// tell sends a request whose answer makes no difference.
+// tell sends a request and ignores the answer.
 func (t *turn) tell(method string, params any) {
 	t.conn.Call(method, params, func(json.RawMessage, error) {})
 }

@@ -51,7 +51,7 @@ func (a *voiceV2) serve(r *acp.Request) {
 func (a *voiceV2) welcome(v2.InitializeRequest) (*v2.InitializeResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// What the scripts ask for: terminals there are, though the agent's own, and notices need nothing.
+	// What the scripts check: there are terminals, though the agent's own, and notices need no capability.
 	a.client = v1.ClientCapabilities{Terminal: true, Session: &v1.ClientSessionCapabilities{Notices: &v1.Supported{}}}
 	return &v2.InitializeResponse{
 		ProtocolVersion: v2.Version,
@@ -71,7 +71,7 @@ func (a *voiceV2) newSession(p v2.NewSessionRequest) (*v2.NewSessionResponse, er
 	return &v2.NewSessionResponse{SessionID: v2.SessionID(s.id), SessionChoices: choicesOf(modeAsk)}, nil
 }
 
-// list has the sessions of this process, which are all that there are.
+// list returns the sessions of this process, which are all there are.
 func (a *voiceV2) list(v2.ListSessionsRequest) (*v2.ListSessionsResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,7 +133,7 @@ func (a *voiceV2) setOption(p chosen) (*v2.SetSessionConfigOptionResponse, error
 	return &v2.SetSessionConfigOptionResponse{ConfigOptions: choicesOf(p.Value).ConfigOptions}, nil
 }
 
-// prompt begins a turn, or holds the prompt until the one that runs is over.
+// prompt begins a turn, or holds the prompt until the running turn is over.
 func (a *voiceV2) prompt(r *acp.Request) {
 	var p v2.PromptRequest
 	if err := acp.Decode(r.Params, &p); err != nil {
@@ -191,7 +191,7 @@ func (a *voiceV2) send(s *session, u v2.SessionUpdate) {
 	_ = a.conn.Notify(v2.MethodSessionUpdate, &v2.UpdateSessionNotification{SessionID: v2.SessionID(s.id), Update: u})
 }
 
-// note is send for what belongs to the conversation. The agent's mu is held.
+// note is send for updates that belong to the conversation. The agent's mu is held.
 func (a *voiceV2) note(s *session, u v2.SessionUpdate) {
 	s.told = append(s.told, u)
 	a.send(s, u)
@@ -217,7 +217,7 @@ func (a *voiceV2) update(s *session, u v1.SessionUpdate) {
 	}
 }
 
-// saidInV2 is what stands in the conversation.
+// saidInV2 returns the update as the conversation records it.
 func saidInV2(u v1.SessionUpdate) v2.SessionUpdate {
 	switch u := u.(type) {
 	case *v1.AgentMessageChunk:
@@ -303,7 +303,7 @@ func gitPatch(path, old, text string, existed bool) string {
 	return b.String()
 }
 
-// span is the lines from one, counted from 0, to another, as the head of a hunk has them.
+// span returns a range of lines, counted from 0, as the header of a hunk writes it.
 func span(from, end int) string {
 	if from == end {
 		return fmt.Sprintf("%d,0", from)
@@ -334,7 +334,7 @@ func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissio
 	return v1.PermissionOptionID(v1.PermissionRejectOnce), nil // no answer allows nothing
 }
 
-// run runs the command, and shows it in a terminal of the agent's.
+// run runs the command in a terminal of the agent's own.
 func (a *voiceV2) run(ctx context.Context, t *turn, id v1.ToolCallID) (string, error) {
 	terminal := v2.TerminalID("terminal-" + string(id))
 	tell := func(u v2.SessionUpdate) {
@@ -380,7 +380,7 @@ func (f writerFunc) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// choicesOf is what can be set and called in a session.
+// choicesOf returns what can be set and called in a session.
 func choicesOf(mode v1.SessionConfigValueID) v2.SessionChoices {
 	var choices v2.SessionChoices
 	for _, o := range optionsOf(mode) {
@@ -399,7 +399,7 @@ func choicesOf(mode v1.SessionConfigValueID) v2.SessionChoices {
 	return choices
 }
 
-// as is a value of one version in the other, where both look the same on the wire.
+// as converts a value from one version to the other if both look the same on the wire.
 func as[T any](v any) (same T) {
 	raw, err := json.Marshal(v)
 	if err == nil {

@@ -8,13 +8,13 @@ import (
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// voice is how the agent speaks in one version of the protocol. Its scripts are in the words of version 1.
+// voice is how the agent speaks in one version of the protocol. The scripts use the types of version 1.
 type voice interface {
 	// serve answers a request, on the reader goroutine.
 	serve(r *acp.Request)
 	// update tells what happens in a session.
 	update(s *session, u v1.SessionUpdate)
-	// permission asks the user; it returns the option chosen, "" for none.
+	// permission asks the user and returns the chosen option, "" for none.
 	permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (v1.PermissionOptionID, error)
 	// run runs the turn's command in a terminal that the call shows, and returns its output. When ctx ends, so does
 	// the command.
@@ -121,7 +121,7 @@ func (a *voiceV1) permission(ctx context.Context, t *turn, p v1.RequestPermissio
 
 func (a *voiceV1) ended(r *acp.Request, s *session, reason v1.StopReason, err error) {
 	a.mu.Lock()
-	s.cancel = nil // before the answer: the client may send the next prompt upon it
+	s.cancel = nil // before the answer: the client may react with the next prompt
 	a.mu.Unlock()
 	if err != nil {
 		r.ReplyError(err)
@@ -130,11 +130,11 @@ func (a *voiceV1) ended(r *acp.Request, s *session, reason v1.StopReason, err er
 	r.Reply(&v1.PromptResponse{StopReason: reason})
 }
 
-// run has the client run the command. Whatever happens, the terminal is
-// released; with ctx ended, the command is killed before.
+// run has the client run the command. Whatever happens, the terminal is released; if ctx has ended, the command is
+// killed first.
 func (a *voiceV1) run(ctx context.Context, t *turn, id v1.ToolCallID) (output string, err error) {
 	var created v1.CreateTerminalResponse
-	// Not given up halfway: what has been created must be released.
+	// Not abandoned halfway: what has been created must be released.
 	err = t.call(context.WithoutCancel(ctx), v1.MethodTerminalCreate, v1.CreateTerminalRequest{
 		SessionID: t.session.id, Command: "sh", Args: []string{"-c", t.command}, CWD: t.session.cwd,
 		OutputByteLimit: acp.Set[uint64](outputLimit),

@@ -1,6 +1,6 @@
 // Package draft has the part of the protocol's unstable schema that widespread agents use, as far as it is the same in
-// both versions: a Go type for each type, under the schema's name. What differs between the
-// versions stands beside their stable types, in acp/v1 and acp/v2.
+// both versions: a Go type for each type, under the schema's name. What differs between the versions is with their
+// stable types, in acp/v1 and acp/v2.
 package draft
 
 import (
@@ -25,7 +25,7 @@ const (
 // MethodAuthStatusUpdate is a notification of the agent's.
 const MethodAuthStatusUpdate = "auth/status_update"
 
-// Supported stands where a capability is an object without properties: present means yes, nil means no.
+// Supported is a capability whose object has no properties: present means yes, nil means no.
 type Supported struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -36,20 +36,20 @@ type SessionSystemPromptCapabilities struct {
 	Meta json.RawMessage                      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SessionSystemPromptModeCapabilities are the modes of a [SystemPrompt] that the agent has beside [Append].
+// SessionSystemPromptModeCapabilities are the modes of a [SystemPrompt] that the agent supports besides [Append].
 type SessionSystemPromptModeCapabilities struct {
 	Override *Supported      `json:"override,omitzero" wire:"lenient"`
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SystemPrompt is what the user has an agent told beside its own instructions, or in their place.
+// SystemPrompt holds the user's instructions for an agent, in addition to its own or instead of them.
 type SystemPrompt struct {
 	Mode    SystemPromptMode      `json:"mode" wire:"required"`
 	Content acp.List[TextContent] `json:"content" wire:"required"`
 	Meta    json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SystemPromptMode says what becomes of the agent's own instructions.
+// SystemPromptMode says whether the agent's own instructions stay.
 type SystemPromptMode string
 
 // The modes of a [SystemPrompt].
@@ -69,7 +69,7 @@ func (c TextContent) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "text", body(c))
 }
 
-// SetSessionTitleRequest gives a session a title of the user's. Needs the agent's capability.
+// SetSessionTitleRequest sets the user's title of a session. Needs the agent's capability.
 type SetSessionTitleRequest struct {
 	SessionID string          `json:"sessionId" wire:"required"`
 	Title     string          `json:"title" wire:"required"`
@@ -100,7 +100,7 @@ type SessionStatusRequest struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SessionStatusResponse tells whether a session is in the agent's memory; one that it does not know is an error.
+// SessionStatusResponse says whether a session is in the agent's memory; an unknown session is an error.
 type SessionStatusResponse struct {
 	Status string          `json:"status" wire:"required"` // "open", or anything else for a saved one
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
@@ -109,10 +109,10 @@ type SessionStatusResponse struct {
 // SessionOpen is the status of a session that the agent has in memory, for whichever client.
 const SessionOpen = "open"
 
-// SessionArchiveFilter says which sessions a list has. Needs the agent's capability.
+// SessionArchiveFilter says which sessions a list contains. Needs the agent's capability.
 type SessionArchiveFilter string
 
-// ArchiveOnly lists the sessions that are archived, and no others; without a filter there are only those others.
+// ArchiveOnly lists only archived sessions; without a filter only the others are listed.
 const ArchiveOnly SessionArchiveFilter = "only"
 
 // AuthStatusRequest asks who is logged in. Needs the agent's capability.
@@ -120,14 +120,14 @@ type AuthStatusRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AuthStatusResponse tells whether somebody is logged in, and who; [MethodAuthStatusUpdate] has the same fields.
+// AuthStatusResponse says whether somebody is logged in, and who; [MethodAuthStatusUpdate] has the same fields.
 type AuthStatusResponse struct {
 	State    AuthState       `json:"state" wire:"required"`
 	Accounts []AuthAccount   `json:"accounts,omitzero" wire:"lenient,skip"`
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AuthState says whether the user has to log in; unknown ones count as not known.
+// AuthState says whether the user has to log in; unknown values count as not known.
 type AuthState string
 
 // The states of a login.
@@ -137,7 +137,7 @@ const (
 	NotRequired     AuthState = "not_required"
 )
 
-// AuthAccount is an account of the user's, for their eyes alone.
+// AuthAccount is one of the user's accounts, for their eyes only.
 type AuthAccount struct {
 	Label        string          `json:"label" wire:"required"`
 	Active       acp.Opt[bool]   `json:"active,omitzero" wire:"lenient"`
@@ -152,7 +152,7 @@ type ListProvidersRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ListProvidersResponse has them.
+// ListProvidersResponse lists them.
 type ListProvidersResponse struct {
 	Providers []ProviderInfo  `json:"providers" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
@@ -183,7 +183,7 @@ type SetProviderRequest struct {
 	Meta       json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// DisableProviderRequest has a provider not used any more.
+// DisableProviderRequest stops the use of a provider.
 type DisableProviderRequest struct {
 	ProviderID string          `json:"providerId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

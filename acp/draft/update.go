@@ -22,7 +22,7 @@ type SubagentUpdate struct {
 	Description           acp.Opt[string]                      `json:"description,omitzero" wire:"lenient"`
 	Capabilities          acp.Opt[SubagentSessionCapabilities] `json:"capabilities,omitzero" wire:"lenient"`
 	State                 acp.Opt[SubagentState]               `json:"state,omitzero" wire:"lenient"`
-	CWD                   acp.Opt[string]                      `json:"cwd,omitzero"` // omitted and null are its parent's
+	CWD                   acp.Opt[string]                      `json:"cwd,omitzero"` // if omitted or null, its parent's
 	AdditionalDirectories acp.Opt[[]string]                    `json:"additionalDirectories,omitzero"`
 	Meta                  acp.Opt[json.RawMessage]             `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -33,8 +33,8 @@ type SubagentSessionCapabilities struct {
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SubagentState is what a child does: "running", "idle", "requires_action" or "unknown"; others may come. StopReason is
-// of idle.
+// SubagentState is what a child is doing: "running", "idle", "requires_action" or "unknown"; others may come.
+// StopReason belongs to idle.
 type SubagentState struct {
 	State      string `json:"state" wire:"required"`
 	StopReason string `json:"stopReason,omitzero" wire:"lenient"`

@@ -1,6 +1,6 @@
-// Package elsewhere translates the paths of the protocol for an agent that sees the user's folders under other names: in
-// a container, on another machine. It stands between a connection and its agent's pipes, and knows of both versions of
-// the protocol which fields have paths. Free text is left alone, and so is what only the agent understands.
+// Package elsewhere translates the paths of the protocol for an agent that sees the user's folders under other names:
+// in a container, on another machine. It sits between a connection and its agent's pipes, and knows which fields of
+// both versions of the protocol hold paths. Free text is left alone, and so is what only the agent understands.
 package elsewhere
 
 import (
@@ -25,7 +25,7 @@ type Map struct {
 
 type pair struct{ here, there string }
 
-// New returns the map of folders; nil without any, which changes nothing.
+// New returns the map of folders; without any it is nil, which changes nothing.
 func New(paths map[string]string) (*Map, error) {
 	var m Map
 	for _, here := range slices.Sorted(maps.Keys(paths)) {
@@ -41,17 +41,17 @@ func New(paths map[string]string) (*Map, error) {
 	return &m, nil
 }
 
-// There is the agent's name of a path.
+// There returns the agent's name of a path.
 func (m *Map) There(p string) string {
 	return m.translate(p, func(x pair) (string, string) { return x.here, x.there })
 }
 
-// Here is the user's name of a path.
+// Here returns the user's name of a path.
 func (m *Map) Here(p string) string {
 	return m.translate(p, func(x pair) (string, string) { return x.there, x.here })
 }
 
-// translate puts the longest prefix that fits in another one's place. A path in none stays as it is.
+// translate replaces the longest matching prefix. A path in none of the folders stays as it is.
 func (m *Map) translate(p string, ends func(pair) (from, to string)) string {
 	best, result := -1, p
 	for _, x := range m.pairs {
@@ -69,12 +69,12 @@ func (m *Map) translate(p string, ends func(pair) (from, to string)) string {
 	return result
 }
 
-// In gives the messages of an agent with the user's paths.
+// In reads an agent's messages with the user's paths.
 func (m *Map) In(from io.Reader) io.Reader {
 	return &reader{from: bufio.NewReaderSize(from, 64<<10), change: m.Here}
 }
 
-// Out gives an agent messages with its paths.
+// Out writes messages to an agent with its paths.
 func (m *Map) Out(to io.WriteCloser) io.WriteCloser { return &writer{to: to, change: m.There} }
 
 type reader struct {
@@ -123,7 +123,7 @@ func (w *writer) Close() error {
 	return errors.Join(err, w.to.Close())
 }
 
-// message translates a line. What is no JSON passes as it is.
+// message translates a line. A line that is not JSON passes unchanged.
 func message(line []byte, change func(string) string) []byte {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.UseNumber() // the other side may need all digits

@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// step is an entry of the recording: junk of the agent, one message, or a batch of the agent. The
-// client's batches are a step for each message.
+// step is an entry of the recording: junk from the agent, one message, or a batch from the agent. A batch from the
+// client is one step for each message.
 type step struct {
 	dir      acp.Direction
 	t        int64 // milliseconds
@@ -19,7 +19,7 @@ type step struct {
 	messages []message
 }
 
-// load reads a recording. Messages of which it has only the beginning are left out.
+// load reads a recording. Messages that were cut off are left out.
 func load(traffic io.Reader) ([]step, error) {
 	var steps []step
 	for e, err := range acp.ReadTraffic(traffic) {
@@ -68,8 +68,8 @@ type message struct {
 	params json.RawMessage
 }
 
-// split returns the messages of a line. What is no message counts as a notification without a
-// method, which the recording may have and no barrier waits for.
+// split returns the messages of a line. Anything else counts as a notification without a method, which a recording may
+// contain and no barrier waits for.
 func split(line []byte) []message {
 	line = bytes.TrimSpace(line)
 	var objects []json.RawMessage
@@ -98,7 +98,7 @@ func split(line []byte) []message {
 	return messages
 }
 
-// matches reports whether m and other are the same step of a conversation.
+// matches reports whether m and other are the same step of the conversation.
 func (m message) matches(other message) bool {
 	if m.kind != other.kind {
 		return false
@@ -109,7 +109,7 @@ func (m message) matches(other message) bool {
 	return m.method == other.method
 }
 
-// key is the id as text; some peers give a number back as a string.
+// key returns the id as text; some peers return a number as a string.
 func (m message) key() string {
 	var text string
 	if json.Unmarshal(m.id, &text) == nil {
@@ -118,7 +118,7 @@ func (m message) key() string {
 	return string(m.id)
 }
 
-// cwd is the folder of a request that opens a session, "" for any other.
+// cwd returns the folder of a request that opens a session, "" for any other.
 func (m message) cwd() string {
 	var params struct {
 		CWD string `json:"cwd"`
@@ -129,7 +129,7 @@ func (m message) cwd() string {
 	return params.CWD
 }
 
-// withID is the message with another id.
+// withID returns the message with another id.
 func (m message) withID(id json.RawMessage) json.RawMessage {
 	fields := json.NewDecoder(bytes.NewReader(m.object))
 	_, _ = fields.Token() // {

@@ -12,7 +12,7 @@ import (
 // paths maps the folders of the recording to the client's.
 type paths []struct{ from, to string }
 
-// add maps a folder; one that was mapped before is mapped anew.
+// add maps a folder, replacing an earlier mapping.
 func (p *paths) add(from, to string) {
 	if !filepath.IsAbs(from) || !filepath.IsAbs(to) || filepath.Clean(from) == "/" {
 		return
@@ -69,7 +69,7 @@ func (p paths) inString(quoted []byte) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// replace replaces every folder in a text. What has been replaced is not looked at again.
+// replace replaces every folder in a text. What has been replaced is not scanned again.
 func (p paths) replace(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -85,7 +85,7 @@ func (p paths) replace(s string) string {
 	return b.String()
 }
 
-// at finds the longest folder that stands at s[i:] as a whole, and what it is for the client.
+// at returns the longest folder that s[i:] begins with as a whole, and its name for the client.
 func (p paths) at(s string, i int) (from, to string) {
 	if s[i] != '/' || !beginsPath(s[:i]) {
 		return "", ""

@@ -1,9 +1,9 @@
-// Package replay plays recorded traffic as an agent, for tests and for looking into what went wrong
-// with a real one. The recording has one cursor: what the agent sent is sent again, and what the
-// client sent is a barrier, at which the replay stops until the client has sent it too.
+// Package replay plays recorded traffic as an agent, for tests and to investigate what went wrong with a real one. The
+// recording has one cursor: what the agent sent is sent again, and what the client sent is a barrier where the replay
+// stops until the client has sent it too.
 //
 // A request or notification of the client passes the barrier that has its method, an answer the one that answers the
-// same request. The client numbers its requests as it likes, and it may work in another folder: the recording's ids and
+// same request. The client may number its requests as it likes and work in another folder: the recording's ids and
 // paths are replaced by the client's. Session ids, and the ids of the agent's own requests, stay the recording's.
 package replay
 
@@ -25,8 +25,8 @@ import (
 // maxGap is the longest pause between two messages, however long the recorded agent took.
 const maxGap = 20 * time.Millisecond
 
-// Serve plays the traffic to the client on stdin and stdout. After its end it answers requests with an error, until
-// stdin ends or ctx does. It closes stdout. The goroutine that reads stdin ends with stdin.
+// Serve plays the traffic to the client on stdin and stdout. After the recording's end it answers requests with an
+// error, until stdin or ctx ends. It closes stdout. The goroutine that reads stdin ends with stdin.
 func Serve(ctx context.Context, traffic, stdin io.Reader, stdout io.WriteCloser) error {
 	defer stdout.Close()
 	steps, err := load(traffic)
@@ -74,7 +74,7 @@ func readLines(r io.Reader, done <-chan struct{}) <-chan []byte {
 	return lines
 }
 
-// player is a replay under way. It belongs to the goroutine of Serve.
+// player is a running replay. It belongs to the goroutine of Serve.
 type player struct {
 	out   io.Writer
 	lines <-chan []byte
@@ -82,16 +82,16 @@ type player struct {
 	last  int64  // the time of the step before the cursor
 
 	waiting []message         // of the client, for a barrier to come
-	skipped []message         // of the recording: the client has not sent them yet and need not
+	skipped []message         // of the recording: the client has not sent them and need not
 	asked   map[string]*asked // the client's requests, by the recording's id
 	methods map[string]bool   // what the client of the recording has sent
 	paths   paths
 }
 
-// asked is a request of the client that the recording has.
+// asked is a request of the client's in the recording.
 type asked struct {
 	id     json.RawMessage // the client's; nil until it has sent the request
-	open   bool            // it has, and waits for the answer
+	open   bool            // it has sent the request and waits for the answer
 	answer message         // what the agent answered meanwhile
 }
 
@@ -133,7 +133,7 @@ func (p *player) await(ctx context.Context, recorded message) error {
 	}
 }
 
-// pause waits as long as the agent did, up to maxGap, and takes what the client sends meanwhile.
+// pause waits as long as the agent did, up to maxGap, and receives what the client sends meanwhile.
 func (p *player) pause(ctx context.Context, t int64) error {
 	gap := min(time.Duration(t-p.last)*time.Millisecond, maxGap)
 	if gap <= 0 {
@@ -148,7 +148,7 @@ func (p *player) pause(ctx context.Context, t int64) error {
 	}
 }
 
-// receive takes one line of the client, unless the timer fires before.
+// receive takes one line from the client, unless the timer fires first.
 func (p *player) receive(ctx context.Context, timer <-chan time.Time) (fired bool, err error) {
 	select {
 	case <-ctx.Done():
@@ -194,8 +194,8 @@ func (p *player) take(m message) error {
 	return p.refuse(m)
 }
 
-// required are the messages without which a conversation does not go on. Others, such as the choice
-// of a mode, a client may leave out.
+// required are the messages that a conversation cannot go on without. Others, such as the choice of a mode, may be left
+// out.
 var required = []string{
 	v1.MethodInitialize, v1.MethodSessionNew, v1.MethodSessionLoad, v1.MethodSessionResume, v1.MethodSessionPrompt,
 	v1.MethodSessionCancel,
@@ -219,7 +219,7 @@ func (p *player) pass(recorded message) (bool, error) {
 	return true, nil
 }
 
-// awaited reports whether the client waits for an answer.
+// awaited reports whether the client is waiting for an answer.
 func (p *player) awaited() bool {
 	for _, a := range p.asked {
 		if a.open {

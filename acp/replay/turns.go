@@ -8,8 +8,8 @@ import (
 	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// oneByOne moves prompts that the client sent while a turn of their session ran to the end of that turn, where a client
-// with a queue of its own sends them: it would wait for that end, and the replay for the prompt.
+// oneByOne moves prompts that were sent while a turn of their session ran to the end of that turn. A client with a
+// queue sends them there: it would wait for the turn's end, and the replay for the prompt.
 func oneByOne(steps []step) []step {
 	prompts := map[string]string{} // requests that are not answered: their session, by id
 	running := map[string]bool{}   // sessions
@@ -43,7 +43,7 @@ func oneByOne(steps []step) []step {
 	return ordered
 }
 
-// endOfTurn reports whether a message of the agent's ends a turn, and in which session: in version 1 the answer to a
+// endOfTurn reports whether a message from the agent ends a turn, and in which session: in version 1 the answer to a
 // prompt does, in version 2 the session's state, or the refusal of a prompt.
 func (m message) endOfTurn(prompts map[string]string) (session string, over bool) {
 	var fields struct {
@@ -66,7 +66,7 @@ func (m message) endOfTurn(prompts map[string]string) (session string, over bool
 	return m.session(), fields.Params.Update.State == "idle" && fields.Params.Update.StopReason != ""
 }
 
-// session is the session that a message is about, "" for none.
+// session returns the session that a message is about, "" for none.
 func (m message) session() string {
 	var params struct {
 		SessionID string `json:"sessionId"`

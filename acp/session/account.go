@@ -9,14 +9,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
-// Agents may tell who is logged in, and to what. The schema has that as unstable; Claude and Codex tell it by a
-// notification of their own, which reads the same here.
+// Agents may report who is logged in, and to what. In the schema that is unstable; Claude and Codex use a notification
+// of their own, which is read here in the same way.
 
 // methodVendorAuthStatus is that notification.
 const methodVendorAuthStatus = "_auth/status_update"
 
-// Login is what an agent tells of who is logged in. Accounts are in words for the user's eyes alone, "" where there are
-// none to tell.
+// Login is an agent's report of who is logged in. Accounts are words for the user's eyes only, "" if there are none.
 type Login struct {
 	State    LoginState
 	Accounts string
@@ -33,7 +32,7 @@ const (
 	LoginNotNeeded LoginState = "not_required"
 )
 
-// loginOf is what a notification of these methods tells; ok is false for any other method.
+// loginOf reads a notification about the login; ok is false for any other method.
 func loginOf(method string, params json.RawMessage) (l Login, ok bool) {
 	switch method {
 	case draft.MethodAuthStatusUpdate:
@@ -55,7 +54,7 @@ func loginOf(method string, params json.RawMessage) (l Login, ok bool) {
 	return Login{}, false
 }
 
-// loginIn is the answer to auth/status, and the notification that has the same fields.
+// loginIn reads the answer to auth/status, or the notification with the same fields.
 func loginIn(raw json.RawMessage) Login {
 	var r draft.AuthStatusResponse
 	if decode(raw, nil, &r) != nil {
@@ -75,7 +74,7 @@ func loginIn(raw json.RawMessage) Login {
 	return l
 }
 
-// accountWords is an account in one line.
+// accountWords describes an account in one line.
 func accountWords(label string, more ...string) string {
 	more = slices.DeleteFunc(more, func(s string) bool { return s == "" })
 	if len(more) > 0 {

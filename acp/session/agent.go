@@ -8,37 +8,37 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// Agent is one running agent process as the host speaks to it, whatever protocol version it has; [Negotiation] makes
-// it. Every done function is called exactly once, on the connection's reader goroutine and in the order of the wire; it
-// must not block. All methods may be called from any goroutine and return at once.
+// Agent is one running agent process as the host talks to it, whatever version of the protocol it speaks; [Negotiation]
+// makes it. Every done function is called exactly once, on the connection's reader goroutine in wire order; it must not
+// block. All methods may be called from any goroutine and return at once.
 type Agent interface {
 	// NewSession starts a conversation.
 	NewSession(at Place, done func(Setup, error)) (cancel func())
-	// LoadSession opens a stored session; what was said in it comes as updates,
-	// of some agents after the answer. Needs Info.Loads.
+	// LoadSession opens a stored session; what was said in it arrives as updates, from some agents after the answer.
+	// Needs Info.Loads.
 	LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
 	// ResumeSession opens a stored session without repeating it. Needs Info.Resumes.
 	ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func())
-	// ListSessions gives all stored sessions, those that are archived or the others, or, beside an error, those that
-	// were read before it. Needs Info.Lists, and Info.Archives for those that are archived.
+	// ListSessions lists the stored sessions, either archived ones or the others; with an error, those read before it.
+	// Needs Info.Lists, and Info.Archives for archived ones.
 	ListSessions(archived bool, done func([]Stored, error)) (cancel func())
-	// ForkSession makes a session that goes on from where another one is or, where Info.ForksAfter and the agent's id
-	// of a message of its own is given, was when that had been said. Some agents tell what was said in it, before or
-	// after the answer. Needs Info.Forks.
+	// ForkSession makes a session that continues from where another one is or, with Info.ForksAfter and the id of one
+	// of the agent's messages, from just after that message. Some agents replay what was said in it, before or after
+	// the answer. Needs Info.Forks.
 	ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func())
-	// SetTitle gives a session a title of the user's; done gets it as the agent keeps it. Needs Info.Titles.
+	// SetTitle sets the user's title of a session; done gets the title that the agent keeps. Needs Info.Titles.
 	SetTitle(sessionID, title string, done func(string, error)) (cancel func())
-	// Archive takes a session out of the list, and closes it, or brings it back. Needs Info.Archives.
+	// Archive closes a session and takes it out of the list, or brings it back. Needs Info.Archives.
 	Archive(sessionID string, archived bool, done func(error)) (cancel func())
-	// Status asks whether the agent knows a stored session; one that it does not know is an error. Needs Info.Statuses.
+	// Status asks whether the agent knows a stored session; an unknown one is an error. Needs Info.Statuses.
 	Status(sessionID string, done func(error)) (cancel func())
-	// AskLogin has the client told who is logged in. Needs Info.TellsLogin.
+	// AskLogin asks the agent to tell the client who is logged in. Needs Info.TellsLogin.
 	AskLogin()
-	// Providers gives the providers of models that can be configured. Needs Info.Providers, as the next two do.
+	// Providers lists the providers of models that can be configured. Needs Info.Providers, like the next two.
 	Providers(done func([]Provider, error)) (cancel func())
 	// SetProvider says where a provider is reached; Headers are secrets.
 	SetProvider(p Provider, headers map[string]string, done func(error)) (cancel func())
-	// DisableProvider has a provider not used any more.
+	// DisableProvider stops the use of a provider.
 	DisableProvider(id string, done func(error)) (cancel func())
 	// DeleteSession removes a stored session. Needs Info.Deletes.
 	DeleteSession(sessionID string, done func(error)) (cancel func())
@@ -46,16 +46,16 @@ type Agent interface {
 	Authenticate(methodID string, done func(error)) (cancel func())
 	// Logout logs out. Needs Info.LogsOut.
 	Logout(done func(error)) (cancel func())
-	// SetOption gives an option another value, one of its choices' or "true" and "false". The agent answers with all
-	// options where it has a list of them, else with nil.
+	// SetOption gives an option another value, one of its choices or "true" and "false". done gets all options if the
+	// agent has a list of them, otherwise nil.
 	SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func())
-	// Prompt runs one turn. One that the agent has never taken into the conversation ends with [ErrNotTaken].
+	// Prompt runs one turn. If the agent never took the prompt into the conversation, the turn ends with [ErrNotTaken].
 	Prompt(sessionID string, prompt []Content, done func(StopReason, error))
-	// Steer puts the user's words into the running turn. Err says why they were left. Needs Info.Steers.
+	// Steer puts the user's words into the running turn. err says why it did not. Needs Info.Steers.
 	Steer(sessionID string, words []Content, done func(became Steering, err error))
 	// Cancel asks the agent to end the running turn.
 	Cancel(sessionID string)
-	// Close lets the agent free a session, where it can.
+	// Close lets the agent free a session, if it can.
 	Close(sessionID string)
 }
 
@@ -65,21 +65,21 @@ type Info struct {
 	Protocol             int
 	AuthMethods          []AuthMethod
 
-	// What the agent can do beside the baseline.
+	// What the agent can do beyond the baseline.
 	Loads, Resumes, Lists, Deletes, LogsOut, Steers bool
 
-	// And what it has of the protocol's unstable part.
+	// And what it supports of the protocol's unstable part.
 	Forks, ForksAfter, Titles, Archives, Statuses, TellsLogin, Providers bool
 
-	// Whether sessions take a system prompt of the user's, beside the agent's own or in its place.
+	// Whether sessions take a system prompt from the user, in addition to the agent's own or instead of it.
 	SystemPrompt, OwnSystemPrompt bool
 
 	// What a session may have: MCP servers of these kinds, and more folders.
 	StdioServers, HTTPServers, SSEServers, Directories bool
 
-	Instructions bool // a session may have some of the client's, see [Place]
+	Instructions bool // a session takes instructions from the client, see [Place]
 
-	// What a prompt may have beside text and links.
+	// What a prompt may have besides text and links.
 	Images, Audio, EmbeddedContext bool
 }
 
@@ -88,8 +88,8 @@ type AuthMethod struct {
 	ID, Name, Description string
 	Type                  AuthType
 
-	// Of a terminal login: the program and its arguments; without a program the agent's own command, with the arguments
-	// after its own. Env is added to the agent's environment.
+	// For a terminal login: the program and its arguments; without a program the agent's own command, with these
+	// arguments appended. Env is added to the agent's environment.
 	Command string
 	Args    []string
 	Env     map[string]string
@@ -117,17 +117,17 @@ type AuthVar struct {
 type Setup struct {
 	SessionID string
 	Options   []Option
-	Commands  []Command // where the agent tells them at once
+	Commands  []Command // if the agent sends them at once
 }
 
-// Stored is a session that the agent keeps (specification: Session List).
-// UpdatedAt is in ISO 8601, or ""; Directories are where it works beside Cwd.
+// Stored is a session that the agent keeps (specification: Session List). UpdatedAt is in ISO 8601, or ""; Directories
+// are where it works besides Cwd.
 type Stored struct {
 	SessionID, Title, Cwd, UpdatedAt string
 	Directories                      []string
 }
 
-// Provider is a provider of models that an agent can be told the place of. Type and URL are "" where it is not used.
+// Provider is a provider of models whose address an agent can be told. Type and URL are "" if it is not in use.
 type Provider struct {
 	ID        string
 	Types     []string // of interfaces that it may have
@@ -135,19 +135,19 @@ type Provider struct {
 	Type, URL string
 }
 
-// Client is what the agent may ask of its client. The methods are called on the connection's reader goroutine, in the
-// order of the wire, and must not block; every reply function is to be called exactly once, from any goroutine.
+// Client is what the agent may ask of its client. The methods are called on the connection's reader goroutine, in wire
+// order, and must not block; every reply function is to be called exactly once, from any goroutine.
 type Client interface {
 	Update(sessionID string, u Update)
 	RequestPermission(r PermissionRequest)
 	Elicit(r ElicitationRequest)
-	// ElicitationCompleted tells that the user has done what a page asked for; id may be of none.
+	// ElicitationCompleted says that the user has done what a page asked for; id may be unknown.
 	ElicitationCompleted(id string)
-	// Works tells that the agent has begun to work by itself, or has ended to.
+	// Works says that the agent has begun to work by itself, or has stopped.
 	Works(sessionID string, w OwnWork)
-	// LoggedIn tells whether somebody is logged in, and who.
+	// LoggedIn reports whether somebody is logged in, and who.
 	LoggedIn(l Login)
-	// Extend serves a request of a method that the specification does not have; it reports whether somebody does.
+	// Extend serves a request for a method that is not in the specification; it reports whether somebody serves it.
 	Extend(r ExtensionRequest) bool
 	ReadTextFile(r ReadTextFile)
 	WriteTextFile(r WriteTextFile)
@@ -158,18 +158,18 @@ type Client interface {
 	ReleaseTerminal(sessionID, terminalID string) error
 }
 
-// Steering is what has become of the user's words for the running turn.
+// Steering says what happened to the user's words for the running turn.
 type Steering int
 
 const (
 	SteeringLeft      Steering = iota // they are to be sent as a prompt
 	SteeringTaken                     // they are in the turn
-	SteeringBegan                     // the turn was over: they begin one of their own, whose end [Client.Works] tells
+	SteeringBegan                     // the turn was over: they begin their own, whose end [Client.Works] reports
 	SteeringWithdrawn                 // the user's cancel came before the agent had taken them
 )
 
-// OwnWork is work of the agent's without a prompt of the user's, or with one
-// that [SteeringBegan] has told of. Err is why it failed.
+// OwnWork is work that the agent does without a prompt from the user, or with one that [SteeringBegan] reported. Err is
+// why it failed.
 type OwnWork struct {
 	Ended      bool
 	StopReason StopReason
@@ -177,20 +177,19 @@ type OwnWork struct {
 }
 
 // PermissionRequest asks the user to choose one of Options before the agent goes on. Call patches the tool call it is
-// about, and may be the first to name it; its ID is "" where the request is about none. Where there is a Command, Call
-// does no more than say to which call that belongs, which may be one that is not known yet. The request is withdrawn
-// when Context ends.
+// about, and may be the first to name it; its ID is "" if the request is about none. If there is a Command, Call only
+// says which call that belongs to, which may not be known yet. The request is withdrawn when Context ends.
 type PermissionRequest struct {
 	Context   context.Context
 	SessionID string
 	Call      ToolCallPatch
 	Options   []PermissionOption
 
-	// What version 2 tells beside the call; else "".
+	// What version 2 says besides the call, otherwise "".
 	Title, Description string
 	Command, Cwd       string
-	// Reply answers with an option's id, or with "cancelled" when it is "", which
-	// is to cancel the turn as well where CancelsTurn says so.
+	// Reply answers with an option's id, or if that is "" with "cancelled", which must cancel the turn too if
+	// CancelsTurn says so.
 	Reply       func(optionID string)
 	CancelsTurn bool
 }
@@ -227,7 +226,7 @@ type CreateTerminal struct {
 	SessionID, Command, Dir string
 	Args, Env               []string
 	OutputByteLimit         int
-	NoOutput                bool // the agent wants none of it
+	NoOutput                bool // the agent does not want the output
 	Reply                   func(terminalID string, err error)
 }
 
@@ -244,7 +243,7 @@ type TerminalExit struct {
 	Signal string
 }
 
-// Succeeded reports whether nothing is known to have gone wrong.
+// Succeeded reports whether the command ended without a known failure.
 func (e TerminalExit) Succeeded() bool { return e.Signal == "" && (e.Code == nil || *e.Code == 0) }
 
 // String says how the command ended.
@@ -261,20 +260,20 @@ func (e TerminalExit) String() string {
 // ErrNotTaken is why a prompt has ended that was cancelled before the agent had taken it into the conversation.
 var ErrNotTaken = errors.New("the prompt was not taken")
 
-// AuthRequired reports whether err is the agent's word that the user must log in first.
+// AuthRequired reports whether err says that the user must log in first.
 func AuthRequired(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeAuthRequired
 }
 
-// NotFound reports whether err is the agent's word that there is no such session.
+// NotFound reports whether err says that there is no such session.
 func NotFound(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeResourceNotFound
 }
 
-// RequestCancelled reports whether err is the agent's word that a request was
-// cancelled, as some answer a prompt after session/cancel.
+// RequestCancelled reports whether err says that a request was cancelled, as some agents answer a prompt after
+// session/cancel.
 func RequestCancelled(err error) bool {
 	var e *acp.Error
 	return errors.As(err, &e) && e.Code == acp.CodeRequestCancelled

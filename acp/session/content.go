@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Content is one block of a message or of a tool call's output (specification: Content). The set is sealed; what is new
-// in a later protocol arrives as [UnknownContent] and is shown generically.
+// Content is one block of a message or of a tool call's output (specification: Content). The set is sealed; types of
+// later protocols arrive as [UnknownContent] and are shown generically.
 type Content interface{ content() }
 
 // Text is plain or markdown text.
@@ -25,11 +25,11 @@ type Audio struct {
 // ResourceLink points at something the agent can read by itself.
 type ResourceLink struct {
 	URI, Name, Title, MimeType, Description string
-	Size                                    int64  // in bytes; 0 where it is not told
+	Size                                    int64  // in bytes; 0 if unknown
 	Modified                                string // the day, 2006-01-02; "" where it is not told
 }
 
-// day is that of a time in ISO 8601, as an agent tells it, "" for anything else.
+// day returns the day of an agent's time in ISO 8601, "" for anything else.
 func day(at string) string {
 	d := at[:min(len(at), len(time.DateOnly))]
 	if _, err := time.Parse(time.DateOnly, d); err != nil {
@@ -47,7 +47,7 @@ type Resource struct {
 // never a ForAgent itself.
 type ForAgent struct{ Content Content }
 
-// UnknownContent is a block of a type this client does not know.
+// UnknownContent is a block of a type that this client does not know.
 type UnknownContent struct {
 	Type string
 	Raw  json.RawMessage

@@ -1,5 +1,5 @@
 // Package session is the one internal model of a conversation with an agent, and the adapters that translate each
-// protocol version into it. The model has the shape of protocol version 2 (patches by id, three states a field);
+// protocol version into it. The model has the shape of protocol version 2 (patches by id, three states for each field);
 // version 1 is translated into it, never the other way round. It knows nothing of Neovim.
 package session
 
@@ -28,17 +28,17 @@ type Conversation struct {
 	messages   map[string]int         // by id and role, index into Entries
 	spoken     map[string]spoken      // by id and role, what sub-agents say
 	calls      map[string]int         // by id, index into Entries
-	children   map[string][]*ToolCall // by the id of the parent, which may never come
+	children   map[string][]*ToolCall // by the id of the parent, which may never arrive
 	compacts   map[string]int
 	plans      map[string]int  // this turn's plans, as indexes into Entries
-	lastPlans  map[string]Plan // as they were last told
+	lastPlans  map[string]Plan // as last reported
 	background Background
 	turnAt     time.Time
 	turnCost   float64 // what the session had cost before this turn
 	turnTokens TurnTokens
-	pastCost   float64     // before the session was taken up, until the agent tells what it costs
+	pastCost   float64     // before the session was resumed, until the agent reports what it costs
 	turn       int         // how many turns have begun
-	turnCalls  []*ToolCall // of which something was said in this turn
+	turnCalls  []*ToolCall // that were updated in this turn
 	echo       echo
 	repeated   map[string]bool // messages that repeat a prompt
 	changed    map[int]struct{}
@@ -46,7 +46,7 @@ type Conversation struct {
 	cancelled  bool
 }
 
-// NewConversation returns an empty conversation that takes the time from now.
+// NewConversation returns an empty conversation that reads the time from now.
 func NewConversation(now func() time.Time) *Conversation {
 	return &Conversation{
 		now:      now,
@@ -77,7 +77,7 @@ func (c *Conversation) TakeChanged() []int {
 	for i := range c.changed {
 		list = append(list, i)
 	}
-	c.changed = map[int]struct{}{} // one that was large once stays slow
+	c.changed = map[int]struct{}{} // a map that was large once stays slow
 	slices.Sort(list)
 	return list
 }
@@ -89,13 +89,13 @@ func (c *Conversation) TakeTouched() []*ToolCall {
 	return list
 }
 
-// touchCall says that a call, at an index of Entries, has changed.
+// touchCall notes that a call, at an index of Entries, has changed.
 func (c *Conversation) touchCall(at int) {
 	c.changed[at] = struct{}{}
 	c.touched = append(c.touched, c.Entries[at].(*ToolCall))
 }
 
-// Apply brings one update into the state.
+// Apply applies one update to the state.
 func (c *Conversation) Apply(u Update) {
 	switch u := u.(type) {
 	case MessageChunk:
@@ -172,7 +172,7 @@ func (c *Conversation) Apply(u Update) {
 	}
 }
 
-// ApplyAt is Apply for what has come at another time than now.
+// ApplyAt is Apply for an update that came at another time than now.
 func (c *Conversation) ApplyAt(at time.Time, u Update) {
 	now := c.now
 	c.now = func() time.Time { return at }
@@ -188,7 +188,7 @@ func (c *Conversation) add(e Entry) int {
 	return at
 }
 
-// closeMessage ends the last message: what comes next stands after it.
+// closeMessage ends the last message: what comes next goes after it.
 func (c *Conversation) closeMessage() {
 	last := len(c.Entries) - 1
 	if last < 0 {
@@ -227,7 +227,7 @@ func (c *Conversation) applyChunk(u MessageChunk) {
 	c.changed[at] = struct{}{}
 }
 
-// patchMessage replaces a message, or begins one, but for the prompt, which stands as the user has written it.
+// patchMessage replaces a message, or begins one, except for the prompt, which stays as the user wrote it.
 func (c *Conversation) patchMessage(u MessagePatch) {
 	key := messageKey(u.Role, u.MessageID)
 	at, known := c.messages[key]
@@ -258,7 +258,7 @@ func sameParts(a, b []Part) bool {
 	})
 }
 
-// NewPrompt is a message of the user's that is in no conversation yet.
+// NewPrompt returns a message from the user that is not in a conversation yet.
 func NewPrompt(blocks []Content) *Message {
 	m := &Message{Role: RoleUser}
 	for _, b := range blocks {
@@ -283,15 +283,15 @@ func (m *Message) append(b Content) {
 	m.Parts = append(m.Parts, Part{Text: []byte(t.Text)})
 }
 
-// echo follows the agent's repetition of the running prompt, which the
-// transcript shows already. Nothing but user chunks may stand before it.
+// echo tracks the agent's repetition of the running prompt, which the transcript already shows. Only user chunks may
+// come before it.
 type echo struct {
 	awaited bool
 	prompt  string
-	seen    int // bytes of prompt that were repeated
+	seen    int // bytes of the prompt repeated so far
 }
 
-// without is what of a user's block is no repetition, or nil.
+// without returns the part of a user's block that is not a repetition, or nil.
 func (e *echo) without(b Content) Content {
 	t, ok := b.(Text)
 	switch {
@@ -315,11 +315,11 @@ func (e *echo) without(b Content) Content {
 		}
 		return Text{Text: more}
 	}
-	e.awaited = false // it was none after all
+	e.awaited = false // it was not an echo after all
 	return Text{Text: e.prompt[:e.seen] + t.Text}
 }
 
-// call returns the tool call with this id, with the protocol's defaults where it is new, as one of this turn's.
+// call returns the tool call with this id as one of this turn's, with the protocol's defaults if it is new.
 func (c *Conversation) call(id string) *ToolCall {
 	c.echo = echo{}
 	at, known := c.calls[id]
@@ -339,7 +339,7 @@ func (c *Conversation) call(id string) *ToolCall {
 	return call
 }
 
-// inTurn has a call be one of this turn's.
+// inTurn makes a call one of this turn's.
 func (c *Conversation) inTurn(call *ToolCall) {
 	if call.turn != c.turn {
 		call.turn = c.turn
@@ -360,7 +360,7 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 	call := c.call(p.ID)
 	unfinished := !p.Status.IsZero() && !p.Status.Or(StatusPending).Finished()
 	if unfinished && c.Running && !c.cancelled {
-		call.abandoned, call.cancelled = false, false // taken up again in a later turn
+		call.abandoned, call.cancelled = false, false // resumed in a later turn
 	}
 	if c.Running && c.cancelled {
 		c.abandon(call)
@@ -372,8 +372,8 @@ func (c *Conversation) patchCall(p ToolCallPatch) {
 	c.said(call)
 }
 
-// said is to be called when the agent has said something of a call. What it
-// says between a cancel and the end of the turn begins nothing any more.
+// said must be called when the agent has reported something about a call. A report between a cancel and the end of the
+// turn begins nothing new.
 func (c *Conversation) said(call *ToolCall) {
 	if c.Running && c.cancelled {
 		c.abandon(call)
@@ -397,7 +397,7 @@ func (c *Conversation) applyWaiting(u Waiting) {
 		call.asked++
 		call.rejected, call.allowed = false, false
 		c.inTurn(call)
-		if c.Running { // a question that comes after the cancel is none any more
+		if c.Running { // a question that comes after the cancel no longer counts
 			call.abandoned, call.cancelled = c.cancelled, c.cancelled
 		}
 	} else if call.asked > 0 {
@@ -420,12 +420,12 @@ func (c *Conversation) applyPlan(u PlanUpdate) {
 	if at, known := c.plans[u.ID]; known {
 		*c.Entries[at].(*Plan) = *plan
 		c.changed[at] = struct{}{}
-	} else if !plan.Empty() && !reflect.DeepEqual(*plan, c.lastPlans[u.ID]) { // else it says again what stands above
+	} else if !plan.Empty() && !reflect.DeepEqual(*plan, c.lastPlans[u.ID]) { // otherwise it repeats the plan above
 		c.plans[u.ID] = c.add(plan)
 	}
 	c.lastPlans[u.ID] = *plan
 	c.Plan = u.Entries
-	for _, at := range slices.Sorted(maps.Values(c.plans)) { // of several the last one that has steps
+	for _, at := range slices.Sorted(maps.Values(c.plans)) { // of several, the last one with steps
 		if entries := c.Entries[at].(*Plan).Entries; len(entries) > 0 {
 			c.Plan = entries
 		}
@@ -441,7 +441,7 @@ func (c *Conversation) applyMode(id string) {
 	}
 }
 
-// applyOptions replaces the configuration options and keeps modes and models that the agent offers beside them.
+// applyOptions replaces the configuration options and keeps modes and models that the agent offers separately.
 func (c *Conversation) applyOptions(list []Option) {
 	merged := slices.Clone(list)
 	for _, old := range c.Options {
@@ -513,7 +513,8 @@ func (c *Conversation) startSession(options []Option) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// MessageBefore is the agent's id of its last message before a prompt of the user's, from 1; "" where there is none.
+// MessageBefore returns the agent's id of its last message before the user's prompt of this number, from 1; "" if there
+// is none.
 func (c *Conversation) MessageBefore(prompt int) (id string) {
 	for _, e := range c.Entries {
 		switch m, ok := e.(*Message); {
@@ -529,7 +530,7 @@ func (c *Conversation) MessageBefore(prompt int) (id string) {
 	return ""
 }
 
-// PromptNumber is which of the user's prompts one is, from 1.
+// PromptNumber returns the number of one of the user's prompts, from 1.
 func (c *Conversation) PromptNumber(prompt *Message) int {
 	n := 0
 	for _, e := range c.Entries[:slices.Index(c.Entries, Entry(prompt))+1] {
@@ -540,7 +541,7 @@ func (c *Conversation) PromptNumber(prompt *Message) int {
 	return n
 }
 
-// Said reports whether somebody has said something.
+// Said reports whether anything has been said.
 func (c *Conversation) Said() bool {
 	return slices.ContainsFunc(c.Entries, func(e Entry) bool {
 		_, message := e.(*Message)

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// drafts is a connection with what both versions of the protocol speak of its unstable part in the same words.
+// drafts is a connection with the unstable part of the protocol that is the same in both versions.
 type drafts struct {
 	client    Client
 	conn      *acp.Conn
@@ -21,7 +21,7 @@ func newDrafts(client Client) drafts {
 	return drafts{client: client, subagents: subagents{children: map[string]*subagent{}, users: map[string]bool{}}}
 }
 
-// unknown translates an update of a kind that the stable schema of a version does not have.
+// unknown translates an update of a kind that is not in the version's stable schema.
 func (d *drafts) unknown(id, kind string, raw json.RawMessage) []Update {
 	if updates, known := d.subagents.take(id, kind, raw); known {
 		return updates
@@ -33,22 +33,22 @@ func (d *drafts) unknown(id, kind string, raw json.RawMessage) []Update {
 	case !known:
 		return []Update{UnknownUpdate{Type: kind, Raw: raw}}
 	case d.subagents.rootOf(id) != id:
-		return nil // the plan of the user's session is the one that is shown
+		return nil // only the plan of the user's session is shown
 	}
 	return updates
 }
 
-// malformed is an update that cannot be decoded.
+// malformed returns the update for one that cannot be decoded.
 func malformed(kind string, raw json.RawMessage, why error) Update {
 	return UnknownUpdate{Type: "malformed " + cmp.Or(kind, "update"), Raw: raw, Reason: strings.TrimPrefix(why.Error(), "decode ")}
 }
 
-// afterMessages are updates of a session with what it was told before them, if it is a sub-agent's.
+// afterMessages returns a session's updates, preceded by the messages it was sent if it is a sub-agent's.
 func (d *drafts) afterMessages(id string, updates []Update) []Update {
 	if len(updates) == 0 {
 		return nil
 	}
-	if told := d.subagents.told(id); len(told) > 0 { // seldom: chunks are many
+	if told := d.subagents.told(id); len(told) > 0 { // rarely: there are many chunks
 		return append(told, updates...)
 	}
 	return updates
@@ -68,12 +68,12 @@ func (d *drafts) Archive(sessionID string, archived bool, done func(error)) (can
 	return d.conn.Call(draft.MethodSessionUnarchive, draft.UnarchiveSessionRequest{SessionID: sessionID}, justDone(done))
 }
 
-// archiveFilter says which sessions a list is to have.
+// archiveFilter says which sessions to list.
 func archiveFilter(archived bool) draft.SessionArchiveFilter {
 	if archived {
 		return draft.ArchiveOnly
 	}
-	return "" // only those that are not
+	return "" // only those that are not archived
 }
 
 // Status implements [Agent].
@@ -84,7 +84,7 @@ func (d *drafts) Status(sessionID string, done func(error)) (cancel func()) {
 // AskLogin implements [Agent].
 func (d *drafts) AskLogin() {
 	d.conn.Call(draft.MethodAuthStatus, draft.AuthStatusRequest{}, func(raw json.RawMessage, err error) {
-		if err == nil { // else nothing is known, as before
+		if err == nil { // otherwise nothing is known, as before
 			d.client.LoggedIn(loginIn(raw))
 		}
 	})
@@ -115,10 +115,10 @@ func (d *drafts) DisableProvider(id string, done func(error)) (cancel func()) {
 	return d.conn.Call(draft.MethodProvidersDisable, draft.DisableProviderRequest{ProviderID: id}, justDone(done))
 }
 
-// SystemPrompt is what the user has an agent told of how to work. Text is "" for nothing.
+// SystemPrompt is what the user tells an agent about how to work. Text is "" for nothing.
 type SystemPrompt struct {
 	Text string
-	Own  bool // in the place of the agent's own instructions; needs Info.OwnSystemPrompt
+	Own  bool // instead of the agent's own instructions; needs Info.OwnSystemPrompt
 }
 
 func (p SystemPrompt) wire() *draft.SystemPrompt {
@@ -138,13 +138,13 @@ func (i *Info) takeSystemPrompt(c *draft.SessionSystemPromptCapabilities) {
 	i.OwnSystemPrompt = c != nil && c.Mode != nil && c.Mode.Override != nil
 }
 
-// forksAfter are the agents, by the names they give themselves, that fork a session from after a message of theirs.
-// Nothing in the protocol says so.
+// forksAfter are the agents, by the names they give themselves, that can fork a session after one of their messages.
+// The protocol has no capability for that.
 var forksAfter = map[string]bool{"@agentclientprotocol/claude-agent-acp": true}
 
-// steer asks the agent to put words into the running turn, by the extension for that.
+// steer asks the agent to put words into the running turn, using the extension for that.
 func (d *drafts) steer(request any, done func(Steering, error)) {
-	d.conn.Call(v1.MethodSessionSteering, request, answered(done, steered)) // with an error they are left
+	d.conn.Call(v1.MethodSessionSteering, request, answered(done, steered)) // after an error they are left
 }
 
 func steered(r v1.SteeringResponse) Steering {

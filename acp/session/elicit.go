@@ -16,12 +16,12 @@ func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
 	a.elicit(r, p)
 }
 
-// elicit asks the user what a request of either version asks: they do not differ in this.
+// elicit asks the user what a request asks; both versions are the same in this.
 func (d *drafts) elicit(r *acp.Request, p *v1.CreateElicitationRequest) {
 	client, asks := d.client, string(p.SessionID)
 	root, call := d.subagents.rootOf(asks), d.subagents.callOf(asks, string(p.ToolCallID))
 	if root != asks && call == "" {
-		call = subagentCall(asks) // its turn is not the user's
+		call = subagentCall(asks) // its turn is not the user's own
 	}
 	e := ElicitationRequest{
 		Context: r.Context(), SessionID: root, ToolCallID: call, Message: p.Message,
@@ -35,7 +35,7 @@ func (d *drafts) elicit(r *acp.Request, p *v1.CreateElicitationRequest) {
 				if response.Content == nil {
 					response.Content = map[string]json.RawMessage{}
 				}
-				response.Content[name], _ = json.Marshal(value) // texts, numbers, booleans and lists of texts always encode
+				response.Content[name], _ = json.Marshal(value) // cannot fail: texts, numbers, booleans, lists
 			}
 			r.Reply(response)
 		},
@@ -61,7 +61,7 @@ func (d *drafts) elicit(r *acp.Request, p *v1.CreateElicitationRequest) {
 	client.Elicit(e)
 }
 
-// formOf is a form of the wire. An error is a field that must be filled in and is of no known type.
+// formOf translates a form. A required field of an unknown type is an error.
 func formOf(schema v1.ElicitationSchema) (*Form, error) {
 	form := &Form{Title: schema.Title, Description: schema.Description}
 	var known v1.ElicitationProperties

@@ -6,7 +6,7 @@ import (
 )
 
 // ElicitationRequest asks the user for something, by a form or on a page (specification: Elicitation). SessionID is ""
-// where it belongs to a request of the client's, as a login. It is withdrawn when Context ends.
+// if it belongs to a request from the client, such as a login. It is withdrawn when Context ends.
 type ElicitationRequest struct {
 	Context               context.Context
 	SessionID, ToolCallID string
@@ -20,8 +20,8 @@ type ElicitationRequest struct {
 	Reply func(ElicitationAnswer)
 }
 
-// ElicitationAnswer is what the user has made of an elicitation. Content has a value for each field of an accepted form
-// that was filled in.
+// ElicitationAnswer is the user's answer to an elicitation. Content has a value for each field of an accepted form that
+// was filled in.
 type ElicitationAnswer struct {
 	Action  ElicitationAction
 	Content map[string]any
@@ -37,7 +37,7 @@ const (
 	ElicitationCancel  ElicitationAction = "cancel"
 )
 
-// Form is what a form asks for. Schema is the JSON Schema that the answer is to fulfil.
+// Form is what a form asks for. Schema is the JSON Schema that the answer must satisfy.
 type Form struct {
 	Title, Description string
 	Fields             []FormField
@@ -50,8 +50,8 @@ type FormField struct {
 	Type                     FieldType
 	Required                 bool
 	Choices                  []Choice // of FieldChoice and FieldChoices
-	Default                  []string // of FieldChoices several, else one; nil for none
-	Min, Max                 *float64 // of a number, of the length of a text, or of how many are chosen
+	Default                  []string // several for FieldChoices, otherwise one; nil for none
+	Min, Max                 *float64 // of a number, a text's length, or how many are chosen
 	Format, Pattern          string   // of a text
 }
 

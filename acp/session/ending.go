@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// ending is how the text of a message ends so far. It reports whether what comes after something else goes on
-// with that text, where the agent does not say so.
+// ending is how the text of a message ends so far. From that it tells whether later text, after something else,
+// continues the message, if the agent does not say so.
 type ending struct {
 	last   rune   // 0 of no text
-	head   string // how the last line begins, as much as a fence takes
+	head   string // the beginning of the last line, as long as a fence
 	fenced bool   // the last line is in a block of code, or begins one
 }
 
-// add takes in what the message goes on with.
+// add notes the text that the message continues with.
 func (e *ending) add(text string) {
 	for text != "" {
 		line, rest, over := strings.Cut(text, "\n")
@@ -36,8 +36,8 @@ func isFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// goesOn reports whether a text is the rest of a sentence or of a block of code: what else an agent says begins
-// after the end of one, and with neither a blank nor a small letter.
+// goesOn reports whether a text is the rest of a sentence or of a block of code: a new message begins after the end of
+// one, and with neither a blank nor a small letter.
 func (e *ending) goesOn(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	switch {

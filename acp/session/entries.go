@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// This file has what a conversation consists of: its entries, and what can be set and is told beside them.
+// This file has what a conversation consists of: its entries, its settings, and what is reported besides.
 
 // Role says who speaks in a message.
 type Role int
@@ -100,7 +100,7 @@ type Message struct {
 	Started time.Time
 	Ended   time.Time // zero while it may still grow
 
-	Replaced int // how often what stood in it has become another
+	Replaced int // how often its text was replaced
 }
 
 // Part is a run of text, or one block that is not text.
@@ -118,7 +118,7 @@ func (m *Message) Text() string {
 	return b.String()
 }
 
-// Plan is the agent's plan, at the place where it was first told.
+// Plan is the agent's plan, at the place where it first appeared.
 type Plan struct {
 	Entries []PlanEntry
 	Content Content // or this; nil for none
@@ -140,20 +140,20 @@ type Compaction struct {
 	Summary           []Content
 }
 
-// Unknown counts updates of one unknown kind that came in a row.
+// Unknown counts consecutive updates of one unknown kind.
 type Unknown struct {
 	Type  string
 	Count int
 }
 
-// Stop is the end of a turn, of which there may be nothing to tell.
+// Stop is the end of a turn; there may be nothing to show for it.
 type Stop struct {
 	Reason StopReason
 	Error  string
 	Detail string // of the error, shown when the user opens it
 	Took   time.Duration
-	Tokens TurnTokens // used by the turn; zero when not told
-	Cost   *Cost      // of the turn, nil when not told
+	Tokens TurnTokens // used by the turn; zero if not reported
+	Cost   *Cost      // of the turn, nil if not reported
 }
 
 func (*Message) entry()     {}

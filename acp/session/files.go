@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Files are the files that a tool call names, in the agent's own words (see [Absolute]), each once. The
-// user's rules, the record of changes and whoever else asks go by the same ones.
+// Files are the files that a tool call names, in the agent's own words (see [Absolute]), each once. The user's rules,
+// the record of changes and everything else use this same list.
 type Files struct {
 	Named   []string    // all of them
-	Changed []string    // those that it says it changes
+	Changed []string    // those it says it changes
 	Moves   [][2]string // from, to; both are in Changed
 
 	known map[string]bool    // those that are Named; true: they are Changed too
@@ -91,8 +91,8 @@ func (f *Files) move(from, to string) {
 	}
 }
 
-// The fields of a raw input that name files, beside those that end as in nameEnds. The first of sources is
-// what a moving tool moves, the first of destinations where to. All are without _ and -, in lower case.
+// The fields of a raw input that name files, besides those that end as in nameEnds. The first of sources is what a
+// moving tool moves, the first of destinations where to. All are in lower case, without _ and -.
 var (
 	sources = []string{
 		"source", "sourcepath", "src", "from", "oldpath",
@@ -103,8 +103,8 @@ var (
 	nameEnds     = []string{"path", "paths", "file", "files", "dir", "dirs", "directory", "directories", "folder", "folders", "uri", "uris"}
 )
 
-// texts are the fields that hold what is written, looked for or run: no file is meant by them, even where
-// they look like one.
+// texts are the fields that hold what is written, searched for or run: they never name a file, even if they look like
+// it.
 var texts = []string{
 	"content", "contents", "text", "newtext", "oldtext", "newstring", "oldstring", "newstr", "oldstr", "filetext",
 	"newcontent", "oldcontent", "newsource", "oldsource", "insertline", "description", "explanation", "instruction",
@@ -112,8 +112,8 @@ var texts = []string{
 	"workingdirectory", "type", "mimetype", "kind", "operation", "mode", "url",
 }
 
-// input is what a tool's raw input says of files: in the fields that are known to name them, in whatever
-// else looks like an absolute path, as keys of changes, and in patches.
+// input is what a tool's raw input says about files: in the fields known to name them, in anything else that looks like
+// an absolute path, as keys of changes, and in patches.
 type input struct {
 	raw   json.RawMessage
 	paths []string
@@ -141,7 +141,7 @@ func readInput(raw json.RawMessage) *input {
 	return in
 }
 
-// isOf reports whether this was read from these very bytes.
+// isOf reports whether in was read from these very bytes.
 func (in *input) isOf(raw json.RawMessage) bool {
 	return len(in.raw) == len(raw) && (len(raw) == 0 || &in.raw[0] == &raw[0])
 }
@@ -187,7 +187,7 @@ func (in *input) move(from, to string) {
 	in.moves = append(in.moves, [2]string{LocalPath(from), LocalPath(to)})
 }
 
-// change is one of several by path, as Codex has them.
+// change reads one of several changes, keyed by path as Codex sends them.
 func (in *input) change(path string, change any) {
 	in.add(path)
 	fields, _ := change.(map[string]any)
@@ -196,10 +196,10 @@ func (in *input) change(path string, change any) {
 	}
 }
 
-// isAddress reports whether a name is of something that is fetched, and is no file.
+// isAddress reports whether a name is an address to fetch rather than a file.
 func isAddress(name string) bool { return strings.Contains(name, "://") && !isFileURI(name) }
 
-// unjoined takes out what joins the words of a key.
+// unjoined removes what joins the words of a key.
 var unjoined = strings.NewReplacer("_", "", "-", "")
 
 func plainKey(key string) string { return unjoined.Replace(strings.ToLower(key)) }

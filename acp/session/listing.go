@@ -10,14 +10,14 @@ type listing struct {
 	pages int
 
 	mu        sync.Mutex // guards the fields below
-	cancel    func()     // of the page that is asked for
+	cancel    func()     // of the page being requested
 	cancelled bool
 }
 
-// pageLimit ends the list of an agent that never comes to its end.
+// pageLimit bounds the list of an agent that never ends it.
 const pageLimit = 200
 
-// list asks for one page after the other, as [Agent.ListSessions] does.
+// list requests one page after another, for [Agent.ListSessions].
 func list(ask func(cursor string, page func([]Stored, string, error)) func(), done func([]Stored, error)) (cancel func()) {
 	l := &listing{ask: ask, done: done}
 	l.next("")

@@ -11,17 +11,17 @@ import (
 
 // This file recognizes calls of MCP tools, which no two agents report in the same way.
 
-// metaMCPApproval is what Codex says of a request that is about an MCP server's tool.
+// metaMCPApproval marks Codex's requests about an MCP server's tool.
 const metaMCPApproval = "is_mcp_tool_approval"
 
-// MCPCall is a call of a tool of an MCP server's.
+// MCPCall is a call of an MCP server's tool.
 type MCPCall struct {
-	Server, Tool string          // as far as they are told, for the user to read
-	Arguments    json.RawMessage // nil where the agent does not tell them
-	Clear        bool            // no other tool may be meant: rules and lasting answers can be about it
+	Server, Tool string          // as far as known, for the user to read
+	Arguments    json.RawMessage // nil if the agent does not send them
+	Clear        bool            // no other tool can be meant, so rules and lasting answers may apply
 }
 
-// Name is "server/tool" as rules have it, "" where it is not clear.
+// Name returns "server/tool" as rules write it, "" if it is not clear.
 func (m MCPCall) Name() string {
 	if !m.Clear {
 		return ""
@@ -29,7 +29,7 @@ func (m MCPCall) Name() string {
 	return m.Server + "/" + m.Tool
 }
 
-// Title is the call in words.
+// Title describes the call in words.
 func (m MCPCall) Title() string {
 	if m.Tool == "" {
 		return m.Server + ": a tool that is not named"
@@ -37,8 +37,8 @@ func (m MCPCall) Title() string {
 	return m.Server + ": " + m.Tool
 }
 
-// MCP is what a call says of an MCP server's tool; ok is false where it is about none. Names that the model may have
-// written, as in titles, are clear only where something else bears them out.
+// MCP returns which MCP server's tool a call is about; ok is false if it is about none. Names that the model may have
+// written, as in titles, are clear only if something else confirms them.
 func (c *ToolCall) MCP() (m MCPCall, ok bool) {
 	for _, find := range []func(*ToolCall) (MCPCall, bool){mcpByName, mcpByInput, mcpByID, mcpByTitle} {
 		if m, ok = find(c); ok {
@@ -48,7 +48,7 @@ func (c *ToolCall) MCP() (m MCPCall, ok bool) {
 	return MCPCall{}, false
 }
 
-// mcpByName knows the calls of Claude and Qwen, which tell the tool's name apart from the title.
+// mcpByName recognizes the calls of Claude and Qwen, which send the tool's name apart from the title.
 func mcpByName(c *ToolCall) (MCPCall, bool) {
 	tool, server := claudeTool(c.Meta["claudeCode"])
 	m, ok := mcpName(cmp.Or(tool, textIn(c.Meta["toolName"]), c.Name), cmp.Or(server, textIn(c.Meta["serverId"])))
@@ -56,8 +56,8 @@ func mcpByName(c *ToolCall) (MCPCall, bool) {
 	return m, ok
 }
 
-// claudeTool is what Claude says of the tool of a call. Pages ask it of each call that they draw, so where there is
-// nothing it costs nothing.
+// claudeTool returns what Claude says about the tool of a call. It is asked for each call that is drawn, so it costs
+// nothing if there is nothing.
 func claudeTool(meta json.RawMessage) (tool, server string) {
 	if meta == nil {
 		return "", ""
@@ -68,11 +68,11 @@ func claudeTool(meta json.RawMessage) (tool, server string) {
 			Name string `json:"name" wire:"lenient"`
 		} `json:"mcpServer" wire:"lenient"`
 	}
-	_ = acp.Decode(meta, &m) // what is something else names nothing
+	_ = acp.Decode(meta, &m) // anything else names nothing
 	return m.ToolName, m.Server.Name
 }
 
-// textIn is a JSON text, "" for what is something else.
+// textIn returns a JSON string, "" for anything else.
 func textIn(raw json.RawMessage) string {
 	if raw == nil {
 		return ""
@@ -82,7 +82,7 @@ func textIn(raw json.RawMessage) string {
 	return text
 }
 
-// mcpName takes mcp__server__tool apart. Where the server is not told, a name with two separators may mean two tools.
+// mcpName splits mcp__server__tool. If the server is not known, a name with two separators may mean two tools.
 func mcpName(name, server string) (MCPCall, bool) {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	first, tool, cut := strings.Cut(rest, "__")
@@ -96,7 +96,7 @@ func mcpName(name, server string) (MCPCall, bool) {
 	return MCPCall{Server: first, Tool: tool, Clear: clear}, true
 }
 
-// plainName is a server's name as agents put it into those of tools.
+// plainName returns a server's name as agents put it into the names of tools.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -106,7 +106,7 @@ func plainName(name string) string {
 	}, name)
 }
 
-// mcpByInput knows the calls of Codex, and the elicitations that the older adapter makes requests of.
+// mcpByInput recognizes the calls of Codex, and the elicitations that its older adapter turns into requests.
 func mcpByInput(c *ToolCall) (MCPCall, bool) {
 	asked := string(c.Meta[metaMCPApproval]) == "true"
 	if !asked && !strings.HasPrefix(c.Title, "mcp.") && !strings.HasPrefix(c.Title, "Approve ") {
@@ -126,7 +126,7 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 		} `json:"request" wire:"lenient"`
 	}
 	if len(c.RawInput) > 0 {
-		_ = acp.Decode(c.RawInput, &input) // of a list nothing is known
+		_ = acp.Decode(c.RawInput, &input) // a list says nothing
 	}
 	switch {
 	case input.Server != "" && input.Tool != "" && (asked || c.Title == "mcp."+input.Server+"."+input.Tool):
@@ -147,8 +147,8 @@ func mcpByInput(c *ToolCall) (MCPCall, bool) {
 	return MCPCall{}, false
 }
 
-// mcpByID knows the calls of Gemini: "find (tickets MCP Server)", with an id that begins with mcp_tickets_find and the
-// arguments as text.
+// mcpByID recognizes the calls of Gemini: "find (tickets MCP Server)", with an id that begins with mcp_tickets_find and
+// the arguments as text.
 func mcpByID(c *ToolCall) (MCPCall, bool) {
 	inner, ok := strings.CutSuffix(c.Title, " MCP Server)")
 	at := strings.LastIndex(inner, " (")
@@ -160,12 +160,12 @@ func mcpByID(c *ToolCall) (MCPCall, bool) {
 	m.Clear = named && (strings.HasPrefix(after, "-") || strings.HasPrefix(after, "__")) && !strings.Contains(m.Server, "/")
 	said := strings.TrimSpace(textOf(c.Content))
 	if len(m.Arguments) == 0 && !c.Status.Finished() && strings.HasPrefix(said, "{") && json.Valid([]byte(said)) {
-		m.Arguments = json.RawMessage(said) // else it is the result
+		m.Arguments = json.RawMessage(said) // otherwise it is the result
 	}
 	return m, m.Server != ""
 }
 
-// mcpByTitle knows a call that has the tool's name as its title.
+// mcpByTitle recognizes a call whose title is the tool's name.
 func mcpByTitle(c *ToolCall) (MCPCall, bool) {
 	if c.told == KindExecute || c.Kind == KindExecute || strings.ContainsAny(c.Title, " \t\n") {
 		return MCPCall{}, false // it may be a command
@@ -175,13 +175,13 @@ func mcpByTitle(c *ToolCall) (MCPCall, bool) {
 	return m, ok
 }
 
-// isOther reports whether the agent gives a call no kind.
+// isOther reports whether the agent gives the call no kind.
 func (c *ToolCall) isOther() bool {
 	kind := cmp.Or(c.told, c.Kind)
 	return kind == KindOther || kind == ""
 }
 
-// mcpResult is what a tool of a server's has answered, where an agent tells it as raw output alone, as Codex does.
+// mcpResult returns the answer of a server's tool if the agent sends it as raw output only, as Codex does.
 func mcpResult(rawOutput json.RawMessage) []ToolCallContent {
 	var out struct {
 		Result struct {

@@ -15,7 +15,7 @@ import (
 const version1 = int(v1.Version)
 
 // Negotiation finds out which version of the protocol an agent speaks (specification: Initialization). It is the
-// handler of the agent's connection, for the adapter of that version.
+// handler of the agent's connection, and passes everything on to that version's adapter.
 type Negotiation struct {
 	client    Client
 	version   string
@@ -28,8 +28,8 @@ type Negotiation struct {
 
 var _ acp.Handler = (*Negotiation)(nil)
 
-// Negotiate returns a negotiation that asks for a version of the protocol, 1 or 2. Version is this program's, the
-// overrides are the user's of [Quirks].
+// Negotiate returns a negotiation that asks for a version of the protocol, 1 or 2. version is this program's, the
+// overrides are the user's for [Quirks].
 func Negotiate(client Client, version string, overrides map[string]bool, protocol int) *Negotiation {
 	return &Negotiation{client: client, version: version, overrides: overrides, ask: max(protocol, version1)}
 }
@@ -37,7 +37,7 @@ func Negotiate(client Client, version string, overrides map[string]bool, protoco
 // Start gives the negotiation its connection, before anything else.
 func (n *Negotiation) Start(conn *acp.Conn) { n.conn = conn }
 
-// offer is the request by which both versions are offered: each finds its own fields.
+// offer is the request that offers both versions: each finds its own fields in it.
 type offer struct {
 	v1.InitializeRequest
 	Info         v2.Implementation     `json:"info"`
@@ -96,7 +96,7 @@ func (n *Negotiation) Initialize(done func(Agent, Info, error)) {
 	})
 }
 
-// wantsV1 reports whether an error answer to an offer of version 2 is worth asking again in version 1.
+// wantsV1 reports whether, after this answer to an offer of version 2, it is worth asking again in version 1.
 func wantsV1(err error) bool {
 	var answer *acp.Error
 	if !errors.As(err, &answer) {
@@ -114,7 +114,7 @@ func wantsV1(err error) bool {
 	return false
 }
 
-// HandleNotification implements [acp.Handler]. What comes before the answer to initialize is of no session.
+// HandleNotification implements [acp.Handler]. What comes before the answer to initialize belongs to no session.
 func (n *Negotiation) HandleNotification(method string, params json.RawMessage) {
 	if h := n.handler.Load(); h != nil {
 		(*h).HandleNotification(method, params)

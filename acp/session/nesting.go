@@ -7,11 +7,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// This file is about the calls that a sub-agent makes: they name the call that
-// started it, which may come later, or never, or name them in turn.
+// This file is about the calls that a sub-agent makes: they name the call that started it, which may come later or
+// never, or may name them in turn.
 
-// parentOf is the call that started the sub-agent which a `_meta` is of, as
-// claude-agent-acp names it. Not every update of a sub-agent's call repeats it.
+// parentOf returns the call that started a sub-agent, as claude-agent-acp names it in `_meta`. Not every update of a
+// sub-agent's call repeats it.
 func parentOf(meta json.RawMessage) acp.Opt[string] {
 	var m struct {
 		ClaudeCode struct {
@@ -27,8 +27,8 @@ func parentOf(meta json.RawMessage) acp.Opt[string] {
 // maxDepth bounds [Conversation.Depth].
 const maxDepth = 8
 
-// Depth is how deep a call is nested in those of sub-agents: 0 for the agent's own, for one whose parent is unknown,
-// and for one that is its own ancestor; at most 8. When it changes the call counts as changed.
+// Depth returns how deep a call is nested in sub-agents' calls: 0 for the agent's own, for one whose parent is unknown,
+// and for one that is its own ancestor; at most 8. When it changes, the call counts as changed.
 func (c *Conversation) Depth(call *ToolCall) int {
 	depth := 0
 	for p := call.parent; p != nil && depth < maxDepth; p = p.parent {
@@ -40,8 +40,8 @@ func (c *Conversation) Depth(call *ToolCall) int {
 	return depth
 }
 
-// Above is the call that started the sub-agent which made this one, or nil where
-// that is unknown, or where it is this one that is above it.
+// Above returns the call that started the sub-agent which made this one, or nil if that is unknown or is itself below
+// this one.
 func (c *ToolCall) Above() *ToolCall {
 	slow, step := c, false
 	for p := c.parent; p != nil; p = p.parent {
@@ -52,7 +52,7 @@ func (c *ToolCall) Above() *ToolCall {
 			slow = slow.parent
 		}
 		if p == slow {
-			break // they go round further up
+			break // there is a cycle further up
 		}
 	}
 	return c.parent
@@ -73,7 +73,7 @@ func (c *Conversation) adopt(call *ToolCall, parent string) {
 	c.touchBelow(call.ID, maxDepth)
 }
 
-// touchBelow says that the calls below the one with this id stand at another depth.
+// touchBelow notes that the calls below the one with this id have another depth now.
 func (c *Conversation) touchBelow(id string, levels int) {
 	if levels == 0 {
 		return

@@ -6,15 +6,15 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// section is the part of a patch that is about one file. The names are without
-// the slash they begin with; old is "" for a new file, new for a deleted one.
+// section is the part of a patch that is about one file. The names lack their leading slash; old is "" for a new file,
+// new for a deleted one.
 type section struct {
 	text     string
 	old, new string
 }
 
-// sections splits a patch in git's format into its files. What stands before
-// the first is left out, and so is a section whose header names no file.
+// sections splits a patch in git's format into its files. What comes before the first is left out, and so is a section
+// whose header names no file.
 func sections(patch string) []section {
 	const begin = "diff --git " // no line of a hunk begins so
 	var list []section
@@ -36,8 +36,8 @@ func sections(patch string) []section {
 	return list
 }
 
-// header splits a section where its first hunk begins, with its paths as git writes them, without a slash to begin
-// with. Git knows no absolute paths, and the library drops one piece of a path in some lines and none in others.
+// header splits a section where its first hunk begins, and writes its paths as git does, without a leading slash. Git
+// knows no absolute paths, and the library drops one piece of a path in some lines and none in others.
 func header(section string) (head, hunks string) {
 	end := len(section)
 	for _, first := range []string{"\n@@", "\nGIT binary patch"} {
@@ -69,12 +69,11 @@ func nameOf(path string) string {
 	return strings.TrimLeft(LocalPath(path), "/")
 }
 
-// deal gives each change its part of a patch. Which files there are the changes
-// say, so what is about another file is left out.
+// deal gives each change its part of a patch. The changes determine the files, so parts about other files are left out.
 func deal(patch string, changes []Diff) {
 	list := sections(patch)
 	if len(list) == 0 && len(changes) == 1 && strings.Contains(patch, "@@ ") {
-		changes[0].Patch = patch // without git's header, but it cannot be about another
+		changes[0].Patch = patch // without git's header, but it cannot be about another file
 	}
 	for _, s := range list {
 		name := s.new
@@ -87,8 +86,8 @@ func deal(patch string, changes []Diff) {
 	}
 }
 
-// changed is the change of the file with this name, the first without a patch
-// if there are several. Some agents write names relative to the project.
+// changed returns the change of the file with this name, the first without a patch if there are several. Some agents
+// write names relative to the project.
 func changed(changes []Diff, name string) *Diff {
 	if name == "" {
 		return nil

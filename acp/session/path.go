@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Agents name files by absolute paths, as the specification asks for, and also by file URIs, by paths
-// relative to the session's folder and by ~. The adapters make paths of the URIs, so that there are none in
-// the model; [Absolute] is what the rest means.
+// Agents name files by absolute paths, as the specification asks for, and also by file URIs, by paths relative to the
+// session's folder and by ~. The adapters turn the URIs into paths, so the model has none; [Absolute] resolves the
+// rest.
 
-// LocalPath is a path of the wire as the model has it: of a file's URI the path that it names on this
-// computer, and anything else as it is, such as the URI of another computer's file or one that is malformed.
-// Those are no local paths, see [Absolute].
+// LocalPath returns a path of the wire as the model keeps it: for a file URI the path that it names on this computer,
+// and anything else unchanged, such as the URI of another computer's file or a malformed one. Those are not local
+// paths, see [Absolute].
 func LocalPath(name string) string {
 	if !isFileURI(name) {
 		return name
@@ -27,9 +27,9 @@ func LocalPath(name string) string {
 	return u.Path
 }
 
-// Absolute is the absolute path that an agent's name of a file means: relative to the session's folder, or
-// of the user's home where it begins with ~. What is no local path, which only the user can judge, stays as
-// it is, with false. Where ".." is in it the path is not cleaned, as a link may stand before that.
+// Absolute returns the absolute path that an agent's name of a file means: relative to the session's folder, or in the
+// user's home if it begins with ~. What is not a local path, which only the user can judge, is returned unchanged, with
+// false. A path with ".." is not cleaned, as a link may come before it.
 func Absolute(name, cwd, home string) (string, bool) {
 	dir, rest := cwd, name
 	switch tail, ok := strings.CutPrefix(name, "~"); {
@@ -48,8 +48,8 @@ func Absolute(name, cwd, home string) (string, bool) {
 	return tidy(dir + "/" + rest), true
 }
 
-// AllAbsolute are names of files as paths, each once, as absolute completes them: it is [Absolute] in a
-// session. Names of no local paths are left out.
+// AllAbsolute returns names of files as paths, each once, completed by absolute, which is a session's [Absolute]. Names
+// that are not local paths are left out.
 func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []string) {
 	known := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -61,7 +61,7 @@ func AllAbsolute(names []string, absolute func(string) (string, bool)) (paths []
 	return paths
 }
 
-// isFileURI reports whether a name is a file's URI to someone: some drop the spaces before it.
+// isFileURI reports whether some program would take the name for a file URI: some drop the spaces before it.
 func isFileURI(name string) bool {
 	const scheme = "file:"
 	name = strings.TrimLeft(name, " \t\r\n\f")
@@ -70,7 +70,7 @@ func isFileURI(name string) bool {
 
 var (
 	onDrive = regexp.MustCompile(`^[A-Za-z]:([/\\]|$)`)
-	// foreign are URIs, and paths of Windows.
+	// foreign matches URIs and Windows paths.
 	foreign = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:([/\\]|$)|\\\\)`)
 )
 

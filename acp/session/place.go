@@ -7,17 +7,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
-// Place is where a session works, and with what: a new one as one that is taken up again.
+// Place is where a session works, and with what, whether it is new or resumed.
 type Place struct {
 	Cwd          string
 	Directories  []string // besides; needs Info.Directories
 	Servers      []MCPServer
 	Prompt       SystemPrompt // needs Info.SystemPrompt
-	Instructions string       // for the model, behind the agent's own; needs Info.Instructions
+	Instructions string       // for the model, after the agent's own; needs Info.Instructions
 }
 
-// meta is what a request that opens a session says beside its fields, in the words that those agents know: the
-// instructions, and the message after which a session is forked.
+// meta returns the `_meta` of a request that opens a session, in the form that some agents know: the instructions, and
+// the message after which a session is forked.
 func (at Place) meta(after string) json.RawMessage {
 	type point struct {
 		Version   int    `json:"version"`
@@ -33,7 +33,7 @@ func (at Place) meta(after string) json.RawMessage {
 	if len(said) == 0 {
 		return nil
 	}
-	raw, _ := json.Marshal(said) // numbers and texts always encode
+	raw, _ := json.Marshal(said) // cannot fail: numbers and texts
 	return raw
 }
 

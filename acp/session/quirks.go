@@ -2,25 +2,25 @@ package session
 
 import "strings"
 
-// Quirks are deviations of single agents that this client makes up for. They
-// are keyed by the name the agent gives itself, not by the user's name for it.
+// Quirks are deviations of single agents that this client compensates for. They are keyed by the name the agent gives
+// itself, not by the user's name for it.
 type Quirks struct {
 	// EmptyForMissing answers a read of a file that does not exist with an empty text: gemini-cli reads a file before
-	// it creates it and takes any error as the end of the matter.
+	// it creates it, and gives up on any error.
 	EmptyForMissing bool
-	// LateReplay takes a session as loaded only when all of its replay has come: gemini-cli answers session/load before
-	// it tells what was said, and that would end up in the next turn.
+	// LateReplay treats a session as loaded only when its whole replay has arrived: gemini-cli answers session/load
+	// before it replays what was said, and that would end up in the next turn.
 	LateReplay bool
-	// Markers reads what is told as words with a mark before them: gemini-cli says "[MODE_UPDATE] autoEdit" as the
-	// agent, and in a replay it repeats as the user's words what itself has told the model.
+	// Markers reads what is sent as words after a marker: gemini-cli says "[MODE_UPDATE] autoEdit" as the agent, and in
+	// a replay it repeats as the user's words what it has told the model itself.
 	Markers bool
-	// Instructions puts the client's own behind the agent's: claude-agent-acp
-	// takes them in _meta, for which the protocol has no place.
+	// Instructions appends the client's own to the agent's: claude-agent-acp takes them in _meta, as the protocol has
+	// no field for them.
 	Instructions bool
 }
 
-// unmarked is what of a chunk with a mark is to be shown, if anything, and what
-// else it says; told is false for one without a mark.
+// unmarked returns what to show of a chunk with a marker, if anything, and what else it says; told is false for a chunk
+// without a marker.
 func unmarked(role Role, text string) (rest string, said Update, told bool) {
 	const begin, end = "<session_context>", "</session_context>"
 	text = strings.TrimSpace(text)
@@ -42,7 +42,7 @@ var quirksOf = map[string]Quirks{
 	"@agentclientprotocol/claude-agent-acp": {Instructions: true},
 }
 
-// quirksFor are an agent's quirks, with the user's overrides by name.
+// quirksFor returns an agent's quirks, with the user's overrides by name.
 func quirksFor(agentName string, overrides map[string]bool) Quirks {
 	q := quirksOf[agentName]
 	for name, quirk := range map[string]*bool{

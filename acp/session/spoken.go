@@ -1,9 +1,8 @@
 package session
 
-// This file has what sub-agents say: the call that stands for one shows its words, as those of the user's session are
-// its agent's own.
+// This file has what sub-agents say: the call that stands for a sub-agent shows its words.
 
-// spoken is where a message of a sub-agent's stands in its call's content.
+// spoken is where a sub-agent's message is in its call's content.
 type spoken struct {
 	at   int
 	text Text // as it is there
@@ -12,8 +11,8 @@ type spoken struct {
 // mostSpoken bounds a piece of a message in a call's content, in bytes: each chunk copies the piece it belongs to.
 const mostSpoken = 64 << 10
 
-// speak has a sub-agent's call show a message, or more of it, or with all nothing else of it. What a sub-agent thinks
-// is not shown. It reports false where nobody has told of that call: then the words stand as any other's.
+// speak makes a sub-agent's call show a message, or more of it, or with all the message anew. What a sub-agent thinks
+// is not shown. It reports false if that call is unknown: then the words are shown like any other's.
 func (c *Conversation) speak(of string, role Role, id string, blocks []Content, all bool) bool {
 	if _, known := c.calls[of]; of == "" || !known {
 		return false
@@ -34,7 +33,7 @@ func (c *Conversation) speak(of string, role Role, id string, blocks []Content, 
 		if !all || i > 0 {
 			text.Text = was.text.Text + text.Text
 		}
-		content := append([]ToolCallContent(nil), call.Content...) // what others have of it stays
+		content := append([]ToolCallContent(nil), call.Content...) // a copy, as others keep the old one
 		content[was.at] = ContentItem{text}
 		call.Content, c.spoken[key] = content, spoken{was.at, text}
 	}

@@ -10,29 +10,29 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/draft"
 )
 
-// An agent may work through others, each in a session of its own, and tell of them without being asked. The schemas have
-// them as unstable. A sub-agent is shown as a call of the session that began it, with what it does below; it asks as
-// the user's session does, and nobody but its parent gives it work.
+// An agent may delegate to others, each in a session of its own, and report on them without being asked. In the schemas
+// they are unstable. A sub-agent is shown as a call of the session that began it, with what it does below; it asks like
+// the user's session, and only its parent gives it work.
 
 // subagents are those of an agent. Its methods may be called from any goroutine.
 type subagents struct {
 	mu       sync.Mutex
 	children map[string]*subagent // guarded by mu: by their sessions
-	users    map[string]bool      // guarded by mu: the sessions that the client has opened, which are none
+	users    map[string]bool      // guarded by mu: the sessions that the client opened, which are never sub-agents
 }
 
 // subagent is a session of the agent's own.
 type subagent struct {
 	parent  string // its session
 	cwd     string // "" is its parent's
-	cancels bool   // the user may end its work
+	cancels bool   // the user may cancel its work
 	running bool
 
 	messages []*between
-	stale    bool // messages have come that its call does not show yet
+	stale    bool // its call does not show all of its messages yet
 }
 
-// between is a message between sessions, as the sub-agent's transcript has it.
+// between is a message between sessions, as in the sub-agent's transcript.
 type between struct {
 	id, from, to string
 	text         strings.Builder
@@ -40,10 +40,10 @@ type between struct {
 
 const subagentPrefix = "subagent:"
 
-// subagentCall is the id of the call that stands for a sub-agent.
+// subagentCall returns the id of the call that stands for a sub-agent.
 func subagentCall(sessionID string) string { return subagentPrefix + sessionID }
 
-// opened notes a session of the user's. It is no sub-agent's, whatever the agent says.
+// opened notes one of the user's sessions. It is not a sub-agent's, whatever the agent says.
 func (s *subagents) opened(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *subagents) isUsers(id string) bool {
 	return s.users[id]
 }
 
-// rootOf is the user's session that a session works for: it itself, but for a sub-agent's.
+// rootOf returns the user's session that a session works for: itself, unless it is a sub-agent's.
 func (s *subagents) rootOf(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *subagents) rootOf(id string) string {
 
 // root is [subagents.rootOf]; s.mu is held.
 func (s *subagents) root(id string) string {
-	for range len(s.children) + 1 { // an agent may tell of a circle
+	for range len(s.children) + 1 { // an agent may report a cycle
 		child, ok := s.children[id]
 		if !ok {
 			break
@@ -77,7 +77,7 @@ func (s *subagents) root(id string) string {
 	return id
 }
 
-// callOf is the id in the user's session of a call, by that in its own: those of two sessions may be the same.
+// callOf returns the id that a session's call has in the user's session: two sessions may use the same id.
 func (s *subagents) callOf(sessionID, callID string) string {
 	if callID == "" || s.rootOf(sessionID) == sessionID {
 		return callID
@@ -85,8 +85,8 @@ func (s *subagents) callOf(sessionID, callID string) string {
 	return sessionID + "/" + callID
 }
 
-// below puts what is told of a session's call into the user's session: a sub-agent's stand below the one that stands
-// for it, whatever call of its parent's the agent names as having begun it.
+// below moves a patch of a session's call into the user's session: a sub-agent's calls go below the call that stands
+// for it, whichever of its parent's calls the agent names as having begun it.
 func (s *subagents) below(sessionID string, p *ToolCallPatch) {
 	if s.rootOf(sessionID) == sessionID {
 		return
@@ -95,7 +95,7 @@ func (s *subagents) below(sessionID string, p *ToolCallPatch) {
 	p.ID = s.callOf(sessionID, p.ID)
 }
 
-// cwdOf is the folder of a sub-agent, "" for that of the user's session.
+// cwdOf returns the folder of a sub-agent, "" for that of the user's session.
 func (s *subagents) cwdOf(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *subagents) cwdOf(id string) string {
 	return ""
 }
 
-// mayCancel reports whether a call stands for a sub-agent whose work the user may end, and gives its session.
+// mayCancel reports whether a call stands for a sub-agent whose work the user may cancel, and returns its session.
 func (s *subagents) mayCancel(callID string) (sessionID string, allowed bool) {
 	sessionID, isAgent := strings.CutPrefix(callID, subagentPrefix)
 	s.mu.Lock()
@@ -121,7 +121,7 @@ func (s *subagents) mayCancel(callID string) (sessionID string, allowed bool) {
 	return sessionID, isAgent && child != nil && child.cancels
 }
 
-// mayCancelAny reports whether the user may end the work of a sub-agent that works for a session.
+// mayCancelAny reports whether the user may cancel the work of any sub-agent that works for a session.
 func (s *subagents) mayCancelAny(root string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *subagents) mayCancelAny(root string) bool {
 	return false
 }
 
-// working are the calls of the sub-agents that work for a session; any is whether it has had some.
+// working returns the calls of the sub-agents that are working for a session; any says whether it ever had some.
 func (s *subagents) working(root string) (calls []string, any bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s *subagents) working(root string) (calls []string, any bool) {
 	return calls, any
 }
 
-// forget forgets the sub-agents of a session that is closed or told anew.
+// forget forgets the sub-agents of a session that is closed or about to be replayed.
 func (s *subagents) forget(root string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *subagents) forget(root string) {
 	delete(s.users, root)
 }
 
-// take translates an update of a kind that is about sub-agents, of the session it came in; known is false of others, and
-// of what is malformed.
+// take translates an update about sub-agents, in the session it came in; known is false for other kinds, and if it is
+// malformed.
 func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates []Update, known bool) {
 	switch kind {
 	case draft.KindSubagentUpdate:
@@ -208,7 +208,7 @@ func patchedText(was string, patch acp.Opt[string]) string {
 	return patch.Or("")
 }
 
-// blockWords are the words of a block, or its type.
+// blockWords returns the words of a block, or its type.
 func blockWords(block json.RawMessage) string {
 	var b struct {
 		Type string `json:"type"`
@@ -221,7 +221,7 @@ func blockWords(block json.RawMessage) string {
 	return b.Text
 }
 
-// update is what a session tells of a sub-agent of its own.
+// update translates what a session reports about one of its sub-agents.
 func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -255,7 +255,7 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 		switch {
 		case child.running:
 			p.Status = acp.Set(StatusInProgress)
-		case state.State != "idle": // the agent does not know, or says nothing any more
+		case state.State != "idle": // the agent does not know, or has stopped reporting
 			p.Status = acp.Null[ToolCallStatus]()
 		case state.StopReason == string(StopError):
 			p.Status = acp.Set(StatusFailed)
@@ -271,8 +271,8 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 	return p
 }
 
-// message changes a message in a sub-agent's transcript, which is new where its id is. Those in the transcript of the
-// user's session are left: what its agent is told of a sub-agent by its tools comes as such, too.
+// message changes a message in a sub-agent's transcript, or adds it if its id is new. Messages in the transcript of the
+// user's session are ignored: what its agent learns of a sub-agent also arrives as tool output.
 func (s *subagents) message(sessionID, id string, change func(*between)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,8 +289,8 @@ func (s *subagents) message(sessionID, id string, change func(*between)) {
 	change(child.messages[at])
 }
 
-// told has a sub-agent's call show what it was told and what it answered, where that has changed. It is asked before
-// whatever else is told of it, as messages may come in many pieces.
+// told makes a sub-agent's call show what it was told and what it answered, if that has changed. It is called before
+// anything else is reported about the sub-agent, as messages may come in many pieces.
 func (s *subagents) told(sessionID string) []Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +303,7 @@ func (s *subagents) told(sessionID string) []Update {
 	own := func(id string) bool { return s.children[id] != nil && s.children[id].parent == sessionID }
 	for _, m := range child.messages {
 		switch {
-		case own(m.to), own(m.from): // work for one of its own, whose call shows it
+		case own(m.to), own(m.from): // work for one of its own sub-agents, whose call shows it
 		case m.from == sessionID:
 			answered = append(answered, m.text.String())
 		default:
@@ -315,7 +315,7 @@ func (s *subagents) told(sessionID string) []Update {
 	return []Update{p}
 }
 
-// rawWords are words as the input or output of a call.
+// rawWords returns words as the input or output of a call.
 func rawWords(name string, words []string) acp.Opt[json.RawMessage] {
 	if len(words) == 0 {
 		return acp.Opt[json.RawMessage]{}
@@ -344,8 +344,8 @@ func planOf(p draft.PlanContent) []Update {
 	return []Update{u}
 }
 
-// planUpdate translates an update about a plan that the stable schema of a version does not have; known is false of
-// others. What is malformed is an error.
+// planUpdate translates an update about a plan that is not in the version's stable schema; known is false for other
+// kinds. A malformed one is an error.
 func planUpdate(kind string, raw json.RawMessage) (updates []Update, known bool, err error) {
 	switch kind {
 	case draft.KindPlanUpdate:

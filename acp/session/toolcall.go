@@ -28,7 +28,7 @@ const (
 	KindOther      ToolKind = "other"
 )
 
-// ToolCallStatus is what the agent says of a call; unknown values are kept.
+// ToolCallStatus is the agent's status of a call; unknown values are kept.
 type ToolCallStatus string
 
 // Statuses of the specification, and two of our own: waiting for the user's permission, and refused by the user.
@@ -44,7 +44,7 @@ const (
 	StatusRejected ToolCallStatus = "rejected"
 )
 
-// Finished reports whether nothing more is expected of a call in this status.
+// Finished reports whether a call in this status is over.
 func (s ToolCallStatus) Finished() bool {
 	switch s {
 	case StatusCompleted, StatusFailed, StatusCancelled, StatusRejected:
@@ -77,20 +77,20 @@ const (
 	OperationCopy   Operation = "copy"
 )
 
-// Diff is a change of one file; a diff of several files on the wire is as many of these. Version 1 tells it by texts,
-// which are the whole file or a fragment of it; version 2 by a patch, or not at all.
+// Diff is a change of one file; a diff of several files on the wire becomes several of these. Version 1 sends texts, of
+// the whole file or a fragment of it; version 2 a patch, or nothing.
 type Diff struct {
 	Operation Operation
 	Path      string
 	OldPath   string // before a move, or the source of a copy
 	FileType  string // "text", "binary", "directory", "symlink", or "" for unknown
 	MimeType  string
-	OldText   *string // nil where there was no file, or where no texts are told
-	NewText   *string // nil where there is no file any more, or where no texts are told
+	OldText   *string // nil if there was no file, or no texts were sent
+	NewText   *string // nil if there is no file any more, or no texts were sent
 	Patch     string  // in Git's format, of this file alone; "" where there is none
 }
 
-// Equal reports whether two changes are told in equal words.
+// Equal reports whether two changes say the same.
 func (d Diff) Equal(other Diff) bool {
 	equal := func(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 	if !equal(d.OldText, other.OldText) || !equal(d.NewText, other.NewText) {
@@ -100,7 +100,7 @@ func (d Diff) Equal(other Diff) bool {
 	return d == other
 }
 
-// Diffs are the changes among the content of a call.
+// Diffs returns the changes in the content of a call.
 func Diffs(content []ToolCallContent) []Diff {
 	var diffs []Diff
 	for _, item := range content {
@@ -114,7 +114,7 @@ func Diffs(content []ToolCallContent) []Diff {
 // TerminalRef is the output of a terminal, by id.
 type TerminalRef struct{ TerminalID string }
 
-// UnknownItem is content of a type this client does not know.
+// UnknownItem is content of a type that this client does not know.
 type UnknownItem struct {
 	Type string
 	Raw  json.RawMessage
@@ -125,7 +125,7 @@ func (Diff) toolCallContent()        {}
 func (TerminalRef) toolCallContent() {}
 func (UnknownItem) toolCallContent() {}
 
-// noTurn is the turn of a call of which nothing was said yet.
+// noTurn is the turn of a call that nothing was reported about yet.
 const noTurn = -1
 
 // ToolCall is one action of the agent, patched by its id as updates arrive.
@@ -133,7 +133,7 @@ type ToolCall struct {
 	ID        string
 	Title     string
 	Name      string
-	Kind      ToolKind          // as the agent says, but for a call of an MCP server's tool, which is [KindOther]
+	Kind      ToolKind          // as the agent says, except that a call of an MCP server's tool is [KindOther]
 	Status    ToolCallStatus    // as the agent reports it; see Shown
 	Content   []ToolCallContent // as the agent reports it; see Shows
 	Locations []Location
@@ -145,18 +145,18 @@ type ToolCall struct {
 
 	parent    *ToolCall         // the call that Parent names, once there is one
 	at        int               // index into the conversation's entries
-	turn      int               // the last one in which the agent said something of it
+	turn      int               // the last one in which the agent reported something about it
 	asked     int               // open permission requests
 	rejected  bool              // the user refused, and the agent has not finished since
-	allowed   bool              // the user allowed it: it runs, whatever the request said of its status
+	allowed   bool              // the user allowed it: it runs, whatever status the request gave it
 	abandoned bool              // cancelled with its turn, or the turn ended without it
 	cancelled bool              // the user cancelled the turn while it was under way
-	had       []ToolCallContent // what it had told when it was cancelled
+	had       []ToolCallContent // its content when it was cancelled
 	started   time.Time         // first seen
 	ended     time.Time         // finished, or abandoned
 	askedAt   time.Time
-	waited    time.Duration     // on the user, no part of Elapsed
-	input     *input            // of a RawInput, see readInput
+	waited    time.Duration     // on the user, not counted in Elapsed
+	input     *input            // parsed from a RawInput, see readInput
 	exit      TerminalExit      // in RawOutput
 	told      ToolKind          // what the agent says that it is; "" where that is Kind
 	result    []ToolCallContent // in RawOutput, of an MCP server's tool
@@ -169,7 +169,7 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	case c.Status.Finished():
 		switch {
 		case c.rejected && c.Status != StatusCompleted:
-			return StatusRejected // which says more than failed or cancelled
+			return StatusRejected // which is more precise than failed or cancelled
 		case c.interrupted():
 			return StatusCancelled
 		}
@@ -186,8 +186,8 @@ func (c *ToolCall) Shown() ToolCallStatus {
 	return c.Status
 }
 
-// LeftOpen reports whether the turn, or the agent, ended without a word of how
-// the call ended. Nobody cancelled it: it may well have done its work.
+// LeftOpen reports whether the turn, or the agent, ended without saying how the call ended. Nobody cancelled it: it may
+// well have done its work.
 func (c *ToolCall) LeftOpen() bool {
 	return c.abandoned && !c.cancelled && !c.Status.Finished()
 }
@@ -201,8 +201,8 @@ func (c *ToolCall) interrupted() bool {
 	return c.Kind == KindExecute && c.exit.Code == nil && c.exit.Signal == ""
 }
 
-// Shows is the content for the user: the agent's, unless the user's cancel ended the call. Agents replace it by words
-// to the model then: what was shown stays, and what is more of it is shown.
+// Shows is the content for the user: the agent's, unless the user's cancel ended the call. Then agents replace it with
+// words to the model: what was shown stays, and later output is added.
 func (c *ToolCall) Shows() []ToolCallContent {
 	if !c.Status.Finished() || !c.interrupted() || len(c.had) == 0 {
 		if len(c.Content) == 0 {
@@ -222,7 +222,7 @@ func (c *ToolCall) Shows() []ToolCallContent {
 	return c.had
 }
 
-// textOf is the text in a call's content.
+// textOf returns the text in a call's content.
 func textOf(content []ToolCallContent) string {
 	var b strings.Builder
 	for _, item := range content {
@@ -235,7 +235,7 @@ func textOf(content []ToolCallContent) string {
 	return b.String()
 }
 
-// Elapsed is how long the call has worked or did work, without the time it waited for the user's permission.
+// Elapsed returns how long the call has worked, without the time it waited for the user's permission.
 func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	end := now
 	if !c.ended.IsZero() {
@@ -248,10 +248,10 @@ func (c *ToolCall) Elapsed(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-waited)
 }
 
-// Started is when the call was first told of.
+// Started returns when the call was first reported.
 func (c *ToolCall) Started() time.Time { return c.started }
 
-// Waited is how long the call has waited for the user's permission.
+// Waited returns how long the call has waited for the user's permission.
 func (c *ToolCall) Waited(now time.Time) time.Duration {
 	end := now
 	if !c.ended.IsZero() {
@@ -260,8 +260,8 @@ func (c *ToolCall) Waited(now time.Time) time.Duration {
 	return max(0, end.Sub(c.started)-c.Elapsed(now))
 }
 
-// Exit is how the command of a call has ended, by what the agent reports as its
-// output: some call it completed however it ended.
+// Exit returns how the command of a call ended, from what the agent reports as its output: some agents call it
+// completed however it ended.
 func (c *ToolCall) Exit() TerminalExit {
 	if c.Kind != KindExecute || !c.Status.Finished() {
 		return TerminalExit{}
@@ -269,7 +269,7 @@ func (c *ToolCall) Exit() TerminalExit {
 	return c.exit
 }
 
-// exitIn is the end of a command in a tool's output, under the names that agents have for it.
+// exitIn finds how a command ended in a tool's output, under the names that agents use for it.
 func exitIn(rawOutput json.RawMessage) TerminalExit {
 	type names struct {
 		Exit     acp.Opt[int64]  `json:"exit" wire:"lenient"`
@@ -295,7 +295,7 @@ func exitIn(rawOutput json.RawMessage) TerminalExit {
 	return TerminalExit{}
 }
 
-// apply patches the call, all but its parent; see [ToolCallPatch] for the three states.
+// apply patches the call, except for its parent; see [ToolCallPatch] for the three states.
 func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	if !p.Title.IsZero() {
 		c.Title = p.Title.Or("")
@@ -336,7 +336,7 @@ func (c *ToolCall) apply(p ToolCallPatch, now time.Time) {
 	c.settle(now)
 }
 
-// knowMCP has a call of an MCP server's tool shown as that: some agents call it a command, or a read.
+// knowMCP makes a call of an MCP server's tool show as one: some agents call it a command, or a read.
 func (c *ToolCall) knowMCP() {
 	c.Kind, c.told, c.result = cmp.Or(c.told, c.Kind), "", nil
 	if _, ok := c.MCP(); ok {

@@ -2,7 +2,7 @@ package session
 
 import "slices"
 
-// This file has the turns of a conversation: what begins with one, what ends with it, and what goes on behind it.
+// This file has the turns of a conversation: what begins with one, what ends with it, and what outlives it.
 
 func (c *Conversation) startTurn(u TurnStart) {
 	c.Running, c.cancelled = true, false
@@ -15,7 +15,7 @@ func (c *Conversation) startTurn(u TurnStart) {
 	}
 }
 
-// addPrompt shows the user's words, which the agent may repeat, or what it was sent instead.
+// addPrompt shows the user's words. The agent may repeat them, or what it was sent instead.
 func (c *Conversation) addPrompt(prompt, sent []Content) {
 	m := NewPrompt(prompt)
 	m.Started, m.Ended = c.now(), c.now()
@@ -50,9 +50,9 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.Running = false
 	stop := &Stop{Reason: u.StopReason, Error: u.Error, Detail: u.Detail, Took: c.now().Sub(c.turnAt), Tokens: c.turnTokens}
 	cost := c.cost()
-	if c.pastCost > 0 && cost.Amount > 0 { // the first that is told since the session was taken up
+	if c.pastCost > 0 && cost.Amount > 0 { // the first report since the session was resumed
 		if cost.Amount < c.pastCost {
-			c.turnCost = 0 // the agent counts anew
+			c.turnCost = 0 // the agent counts from zero again
 		}
 		c.pastCost = 0
 	}
@@ -62,13 +62,14 @@ func (c *Conversation) endTurn(u TurnEnd) {
 	c.add(stop)
 }
 
-// TakenUp says that all of this was before the session was taken up: what it has cost may be told on, or anew.
+// TakenUp says that everything so far was before the session was resumed: the agent may continue counting its cost, or
+// start again.
 func (c *Conversation) TakenUp() {
 	c.pastCost = max(c.pastCost, c.cost().Amount)
 	c.Usage = nil
 }
 
-// cost is what the session has cost so far.
+// cost returns what the session has cost so far.
 func (c *Conversation) cost() Cost {
 	if c.Usage == nil || c.Usage.Cost == nil {
 		return Cost{}
@@ -95,18 +96,18 @@ func (c *Conversation) abandon(call *ToolCall) {
 	}
 }
 
-// GoesOn reports whether a call, by its id, or what began it goes on beside the session's turns.
+// GoesOn reports whether the call with this id, or what began it, runs in the background of the session's turns.
 func (c *Conversation) GoesOn(id string) bool {
 	call := c.ToolCall(id)
 	return call != nil && c.inBackground(call)
 }
 
-// Behind is how many things go on beside the session's turns.
+// Behind returns how many things run in the background of the session's turns.
 func (c *Conversation) Behind() int {
 	n := len(c.background.Terminals)
 	for _, id := range c.background.Calls {
 		if at, known := c.calls[id]; !known || !c.Entries[at].(*ToolCall).Status.Finished() {
-			n++ // the agent may not tell of the whole again when one has ended
+			n++ // the agent may not send the whole list again when one has ended
 		}
 	}
 	return n

@@ -28,7 +28,7 @@ type MessagePatch struct {
 	Content   []Content
 }
 
-// Background is all that goes on beside a session's turns, which their end is none of.
+// Background is everything that runs in the background of a session's turns and outlives them.
 type Background struct{ Calls, Terminals []string }
 
 // ToolCallPatch creates or changes a tool call: an omitted field stays, null
@@ -48,15 +48,15 @@ type ToolCallPatch struct {
 	Editor    bool // see [ToolCall]; no agent says so
 }
 
-// empty reports whether the patch names a call and says nothing of it.
+// empty reports whether the patch names a call and changes nothing.
 func (p *ToolCallPatch) empty() bool {
 	rest := *p
 	rest.ID = ""
 	return reflect.ValueOf(&rest).Elem().IsZero()
 }
 
-// Whole is the patch with what it omits cleared, so that nothing of an earlier call with its id is left; but for Meta,
-// Parent and Editor, which say how the call came about.
+// Whole returns the patch with everything it omits cleared, so that nothing of an earlier call with its id is left,
+// except for Meta, Parent and Editor, which say how the call came about.
 func (p ToolCallPatch) Whole() ToolCallPatch {
 	clearOmitted(&p.Title)
 	clearOmitted(&p.Name)
@@ -81,10 +81,9 @@ type ToolCallChunk struct {
 	Content []ToolCallContent
 }
 
-// TerminalPatch creates or changes a terminal that the agent owns and this
-// client only shows: an omitted field stays, null clears, a value replaces.
-// Output is a snapshot of all its bytes. An Exit, even an empty one, says that
-// the command has ended. Whoever keeps the terminals takes it; a conversation knows them by id only.
+// TerminalPatch creates or changes a terminal that the agent owns and this client only shows: an omitted field stays,
+// null clears, a value replaces. Output is a snapshot of all its bytes. An Exit, even an empty one, says that the
+// command has ended. The owner of the terminals takes it; a conversation knows them only by id.
 type TerminalPatch struct {
 	ID      string
 	Command acp.Opt[string]
@@ -92,22 +91,22 @@ type TerminalPatch struct {
 	Output  acp.Opt[[]byte]
 	Exit    acp.Opt[TerminalExit]
 	Size    acp.Opt[TerminalSize]
-	Plain   bool // Output comes of a pipe: a line feed returns the cursor too
+	Plain   bool // Output comes from a pipe: a line feed also returns the cursor
 }
 
 // TerminalSize is in cells.
 type TerminalSize struct{ Cols, Rows int }
 
 // TerminalChunk appends bytes to the output of a terminal that the agent owns, and creates it when the id is new. A
-// chunk may end within a character or an escape sequence.
+// chunk may end inside a character or an escape sequence.
 type TerminalChunk struct {
 	ID    string
 	Data  []byte
-	Plain bool // it comes of a pipe: a line feed returns the cursor too
+	Plain bool // it comes from a pipe: a line feed also returns the cursor
 }
 
-// PlanUpdate replaces the whole plan of this id, which is "" where an agent has only one: by steps, or by Content, a
-// Text or a ResourceLink. Without either the plan is taken back.
+// PlanUpdate replaces the whole plan with this id, which is "" if the agent has only one, by steps or by Content, a
+// Text or a ResourceLink. Without either the plan is withdrawn.
 type PlanUpdate struct {
 	ID      string
 	Entries []PlanEntry
@@ -129,18 +128,18 @@ type OptionSet struct{ ID, Value string }
 // InfoUpdate changes the session's metadata.
 type InfoUpdate struct{ Title acp.Opt[string] }
 
-// UsageUpdate reports the context window in tokens, and the cost so far.
-// NoCost takes back what was told of that; else a cost of nil leaves it.
+// UsageUpdate reports the context window in tokens, and the cost so far. NoCost withdraws the cost; otherwise a nil
+// cost leaves it as it was.
 type UsageUpdate struct {
 	Usage  Usage
 	NoCost bool
 }
 
-// TurnTokens says how many tokens the running turn has used. Read and Written are those of the input that the
-// provider's cache had, and that it has now.
+// TurnTokens says how many tokens the running turn has used. Read and Written are input tokens read from and written to
+// the provider's cache.
 type TurnTokens struct{ Total, Input, Output, Thought, Read, Written uint64 }
 
-// Notice is information for the user that is no part of the conversation.
+// Notice is information for the user that is not part of the conversation.
 type Notice struct {
 	Severity           string
 	Title, Description string
@@ -160,22 +159,22 @@ type CompactionChunk struct {
 	Content Content
 }
 
-// UnknownUpdate is an update of a kind this client does not know, or one that is malformed, for a reason.
+// UnknownUpdate is an update of an unknown kind, or a malformed one, with the reason.
 type UnknownUpdate struct {
 	Type   string
 	Raw    json.RawMessage
 	Reason string
 }
 
-// SessionStart says that a session of the agent has begun, at first or after a
-// restart: ids begin anew, and Options replace all of them.
+// SessionStart says that a session of the agent has begun, at first or after a restart: ids start afresh, and Options
+// replace all earlier ones.
 type SessionStart struct{ Options []Option }
 
-// TurnStart says that the user's prompt is on its way to the agent. Sent is what the agent gets where that is not what
-// the user is to see of it: the agent may repeat it.
+// TurnStart says that the user's prompt is on its way to the agent. Sent is what the agent gets if that is not what the
+// user sees: the agent may repeat it.
 type TurnStart struct{ Prompt, Sent []Content }
 
-// NotTaken says that the agent has never had the prompt of the running turn: it is no part of the conversation.
+// NotTaken says that the agent never got the prompt of the running turn: it is not part of the conversation.
 type NotTaken struct{}
 
 // Steered says that the agent has taken the user's words into the running turn.
@@ -194,17 +193,17 @@ type Waiting struct {
 	ToolCallID string
 	Open       bool
 	Rejected   bool // the user's answer was a refusal
-	Allowed    bool // it was not
+	Allowed    bool // the user's answer was not a refusal
 }
 
 // Cancelling says that the user cancelled the turn. Calls that are not
 // finished show as cancelled at once; what the agent says later still counts.
 type Cancelling struct{}
 
-// AgentGone says that the agent is not there any more: nothing that it was at goes on.
+// AgentGone says that the agent is gone, and everything it was doing with it.
 type AgentGone struct{}
 
-// Remark is a sentence of this client's own in the transcript.
+// Remark is this client's own sentence in the transcript.
 type Remark struct {
 	Severity string // "info", "warning" or "error"
 	Text     string
@@ -240,8 +239,7 @@ func (Cancelling) update()      {}
 func (AgentGone) update()       {}
 func (Remark) update()          {}
 
-// Tells reports whether an update adds to what the transcript tells, as a
-// replay does, rather than to the session's settings.
+// Tells reports whether an update adds to the transcript, as a replay does, rather than to the session's settings.
 func Tells(u Update) bool {
 	switch u.(type) {
 	case MessageChunk, MessagePatch, ToolCallPatch, ToolCallChunk, TerminalPatch, TerminalChunk, PlanUpdate, CompactionPatch, CompactionChunk, UnknownUpdate:

@@ -46,7 +46,7 @@ func NewV1(client Client, version string, overrides map[string]bool) *V1 {
 // Start gives the adapter its connection, before any call of its methods.
 func (a *V1) Start(conn *acp.Conn) { a.conn = conn }
 
-// hello is what the agent is told of the client, and what that can.
+// hello is what the agent is told about the client and its capabilities.
 func (a *V1) hello() v1.InitializeRequest {
 	return v1.InitializeRequest{
 		ProtocolVersion: v1.Version,
@@ -70,7 +70,7 @@ func (a *V1) hello() v1.InitializeRequest {
 	}
 }
 
-// welcome takes the answer to initialize.
+// welcome reads the answer to initialize.
 func (a *V1) welcome(raw json.RawMessage) (Info, error) {
 	var r v1.InitializeResponse
 	if err := decode(raw, nil, &r); err != nil {
@@ -174,7 +174,7 @@ func (a *V1) Steer(sessionID string, words []Content, done func(became Steering,
 	request.Meta.Steering.IdleBehavior = "promptRequired"
 	a.steer(request, func(became Steering, err error) {
 		if became == SteeringTaken {
-			a.endRun(request.SessionID) // what comes now stands after the words
+			a.endRun(request.SessionID) // what comes now goes after the words
 		}
 		done(became, err)
 	})
@@ -182,7 +182,7 @@ func (a *V1) Steer(sessionID string, words []Content, done func(became Steering,
 
 // Cancel implements [Agent].
 func (a *V1) Cancel(sessionID string) {
-	// An error means that the connection has ended, which its owner is told.
+	// An error means that the connection has ended, which its owner learns anyway.
 	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(sessionID)})
 }
 
@@ -217,7 +217,7 @@ func decode(raw json.RawMessage, err error, into any) error {
 	return nil
 }
 
-// answered takes the answer to a request, and hands on what it means.
+// answered decodes the answer to a request, and passes on what it means.
 func answered[R, T any](done func(T, error), means func(R) T) func(json.RawMessage, error) {
 	return func(raw json.RawMessage, err error) {
 		var r R

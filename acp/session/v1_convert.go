@@ -10,7 +10,7 @@ import (
 
 // This file converts the types of version 1 into the model's and back.
 
-// announced is tool_call as the upsert that it is.
+// announced returns tool_call as an upsert.
 func announced(c *v1.ToolCall) *v1.ToolCallUpdate {
 	return &v1.ToolCallUpdate{
 		ToolCallID: c.ToolCallID, Title: acp.Set(c.Title), Name: c.Name, Kind: c.Kind, Status: c.Status, Content: c.Content,
@@ -18,7 +18,8 @@ func announced(c *v1.ToolCall) *v1.ToolCallUpdate {
 	}
 }
 
-// patched is tool_call_update as a patch. In version 1 null leaves a field as it is; only an empty list clears one.
+// patched returns tool_call_update as a patch. In version 1 null leaves a field as it is; only an empty list clears
+// one.
 func patched(c *v1.ToolCallUpdate) ToolCallPatch {
 	return ToolCallPatch{
 		ID:        string(c.ToolCallID),
@@ -77,8 +78,8 @@ func fromToolContent(list []v1.ToolCallContent) []ToolCallContent {
 	return content
 }
 
-// fromDiff is a change as texts. Without a text before it adds a file; there is
-// no way to say that it deletes one but the proposed flag.
+// fromDiff translates a change given as texts. Without an old text it adds a file; only a proposed flag can say that it
+// deletes one.
 func fromDiff(w *v1.Diff) Diff {
 	d := Diff{Operation: OperationAdd, Path: LocalPath(w.Path), NewText: &w.NewText}
 	if old, ok := w.OldText.Get(); ok {
@@ -143,7 +144,7 @@ func toBlocks(prompt []Content) []v1.ContentBlock {
 	return blocks
 }
 
-// toBlock is a block of a prompt. Blocks of unknown type only ever come in.
+// toBlock translates a block of a prompt. Blocks of unknown type are only ever received.
 func toBlock(c Content) v1.ContentBlock {
 	switch c := c.(type) {
 	case Text:
@@ -163,8 +164,8 @@ func toBlock(c Content) v1.ContentBlock {
 	return v1.Text("")
 }
 
-// optionsOf is what a new session can be set to: configuration options, and
-// modes and models where the agent has no option of that category.
+// optionsOf returns what can be set in a new session: configuration options, and modes and models if the agent has no
+// option of that category.
 func optionsOf(c v1.SessionChoices) []Option {
 	options := configOptions(c.ConfigOptions)
 	has := func(category string) bool {
@@ -192,7 +193,7 @@ func optionsOf(c v1.SessionChoices) []Option {
 	return options
 }
 
-// configOptions leaves out options of a type this client cannot set.
+// configOptions leaves out options of a type that this client cannot set.
 func configOptions(list []v1.SessionConfigOption) []Option {
 	var options []Option
 	for _, w := range list {

@@ -13,9 +13,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// Some agents ask by methods of their own. Here those become the questions of the specification.
+// Some agents ask by methods of their own. Here those become questions as in the specification.
 
-// ExtensionRequest is a request whose method is none of the specification's. It is withdrawn when Context ends.
+// ExtensionRequest is a request whose method is not in the specification. It is withdrawn when Context ends.
 type ExtensionRequest struct {
 	Context context.Context
 	Method  string
@@ -118,7 +118,7 @@ const (
 	rejectPlan = "rejected"
 )
 
-// askCursorPlan shows a plan in the chat, and asks whether it is to be carried out.
+// askCursorPlan shows a plan in the chat, and asks whether to carry it out.
 func (a *V1) askCursorPlan(r *acp.Request, p *cursorPlan) {
 	id := a.sessionOf(p.ToolCallID)
 	if text := cmp.Or(p.Plan, p.Overview); text != "" {
@@ -151,7 +151,7 @@ func (a *V1) askCursorPlan(r *acp.Request, p *cursorPlan) {
 	})
 }
 
-// qwenQuestion is a question that Qwen puts beside a permission request.
+// qwenQuestion is a question that Qwen attaches to a permission request.
 type qwenQuestion struct {
 	Question string `json:"question"`
 	Header   string `json:"header"`
@@ -162,7 +162,7 @@ type qwenQuestion struct {
 	} `json:"options"`
 }
 
-// qwenQuestions are the questions that a permission request of Qwen's is about; none where it is about a tool call.
+// qwenQuestions returns the questions that a permission request of Qwen's asks; none if it is about a tool call.
 func qwenQuestions(call *v1.ToolCallUpdate) []qwenQuestion {
 	var meta struct {
 		Kind      string         `json:"qwenInteractionKind"`
@@ -179,7 +179,8 @@ func qwenQuestions(call *v1.ToolCallUpdate) []qwenQuestion {
 	return meta.Questions
 }
 
-// askQwenQuestions asks what a permission request of Qwen's is about. The answers stand beside the option that allows.
+// askQwenQuestions asks the questions of a permission request of Qwen's. The answers are sent with the option that
+// allows.
 func (a *V1) askQwenQuestions(r *acp.Request, p *v1.RequestPermissionRequest, list []qwenQuestion) {
 	var questions []question
 	for i, q := range list {
@@ -230,10 +231,10 @@ type question struct {
 	multiple        bool
 }
 
-// otherOf is the field of a question for an answer in the user's own words.
+// otherOf names the field of a question for an answer in the user's own words.
 func otherOf(id string) string { return id + " other" }
 
-// chosen are the values that answer a question.
+// chosen returns the values that answer a question.
 func (q question) chosen(answer ElicitationAnswer) (list []string) {
 	if answer.Action != ElicitationAccept {
 		return nil
@@ -254,7 +255,7 @@ func (q question) chosen(answer ElicitationAnswer) (list []string) {
 	return list
 }
 
-// askQuestions asks questions in one form. With other the user may answer in their own words.
+// askQuestions asks questions in one form. With other, users may answer in their own words.
 func (a *V1) askQuestions(
 	r *acp.Request, id v1.SessionID, call v1.ToolCallID, title string, list []question, other bool, reply func(ElicitationAnswer),
 ) {
@@ -293,7 +294,7 @@ func (a *V1) askQuestions(
 			properties[name] = map[string]any{"type": "string"}
 		}
 	}
-	form.Schema, _ = json.Marshal(map[string]any{ // maps and texts always encode
+	form.Schema, _ = json.Marshal(map[string]any{ // cannot fail: maps and texts
 		"type": "object", "properties": properties, "required": append([]string{}, required...),
 	})
 	message := title
@@ -308,7 +309,7 @@ func (a *V1) askQuestions(
 	})
 }
 
-// sessionOf is the session that has a tool call, or, where that is not known, the one that was prompted last.
+// sessionOf returns the session of a tool call or, if that is not known, the one prompted last.
 func (a *V1) sessionOf(call v1.ToolCallID) v1.SessionID {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file is about the terminals that agents of version 1 own, and tell of in the `_meta` of tool calls.
+// This file is about the terminals that agents of version 1 own and report in the `_meta` of tool calls.
 
 // shells are the terminals of a session's running commands, by tool call.
 type shells map[v1.ToolCallID]v1.TerminalID
 
-// upsert translates tool_call and tool_call_update: what is told of terminals, in the order in which it happened, and
-// the call after it, so that a call which has ended shows all of its output.
+// upsert translates tool_call and tool_call_update: what they say about terminals, in the order in which it happened,
+// and then the call, so that a call which has ended shows all of its output.
 func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	root := a.rootOf(id)
 	patch, terminals := patched(c), a.terminals(root, c)
@@ -25,7 +25,7 @@ func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	return append(terminals, patch)
 }
 
-// terminals are the updates of the agent's terminals that a tool call brings.
+// terminals returns the updates of the agent's terminals in a tool call.
 func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	meta := v1.ReadToolCallMeta(c.Meta)
 	a.mu.Lock()
@@ -75,8 +75,8 @@ func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
 	return updates
 }
 
-// commandIn is the command of a tool's input, as the agents with terminals of
-// their own give it, a text or a list; some give it only after the terminal.
+// commandIn returns the command in a tool's input as agents with their own terminals send it, a text or a list; some
+// send it only after the terminal.
 func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	var input struct {
 		Command json.RawMessage `json:"command"`
@@ -99,12 +99,12 @@ func commandIn(rawInput acp.Opt[json.RawMessage]) acp.Opt[string] {
 	return acp.Set(line)
 }
 
-// Command is the command in a call's input, "" for none.
+// Command returns the command in a call's input, "" for none.
 func (c *ToolCall) Command() string {
 	return commandIn(acp.Set(c.RawInput)).Or("")
 }
 
-// Quoted are words as a shell would take them.
+// Quoted returns words quoted for a shell.
 func Quoted(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -127,7 +127,7 @@ func terminalExit(code acp.Opt[int64], signal acp.Opt[string]) TerminalExit {
 	return exit
 }
 
-// metaPatch is a `_meta` without what is told of terminals, which whoever keeps those has.
+// metaPatch returns a `_meta` without what it says about terminals, which their owner has.
 func metaPatch(raw json.RawMessage) acp.Opt[map[string]json.RawMessage] {
 	var meta map[string]json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &meta) != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file serves what the agent of version 1 asks of its client: permission, files, terminals.
+// This file serves the requests of agents of version 1: permission, files, terminals.
 
 // HandleRequest implements [acp.Handler].
 func (a *V1) HandleRequest(r *acp.Request) {
@@ -62,7 +62,7 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 		meta[metaMCPApproval] = asked
 		patch.Meta = acp.Set(meta)
 	}
-	id := p.SessionID // in what follows, the user's
+	id := p.SessionID // from here on, the user's session
 	p.SessionID = a.rootOf(id)
 	a.subagents.below(string(id), &patch)
 	a.called(p.SessionID, &patch)
@@ -166,7 +166,7 @@ func answer(r *acp.Request, result any, err error) {
 	r.Reply(result)
 }
 
-// fileError gives an error of a file operation the specification's code.
+// fileError gives a file operation's error the specification's code.
 func fileError(err error) error {
 	var coded *acp.Error
 	switch {

@@ -16,7 +16,7 @@ func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (c
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.endRun(request.SessionID)
-	a.forgetCalls(request.SessionID) // a replay tells of them anew
+	a.forgetCalls(request.SessionID) // a replay repeats them
 	a.subagents.forget(sessionID)
 	a.subagents.opened(sessionID)
 	return a.conn.Call(v1.MethodSessionLoad, request, opened(sessionID, func(setup Setup, err error) {
@@ -31,8 +31,8 @@ func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (c
 // ping is a request that an agent need not know: any answer will do.
 const ping = "_acp-nvim/ping"
 
-// afterReplay calls done when a round trip to the agent has brought no update
-// of the session. Nothing in the protocol says that a late replay is over.
+// afterReplay calls done after a round trip to the agent that brought no update of the session. Nothing in the protocol
+// says that a late replay is over.
 func (a *V1) afterReplay(id v1.SessionID, done func()) {
 	before := a.told(id)
 	a.conn.Call(ping, struct{}{}, func(_ json.RawMessage, err error) {
@@ -63,7 +63,7 @@ func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, err
 	return a.conn.Call(draft.MethodSessionFork, request, a.made(done))
 }
 
-// made takes the answer to a request that makes a session.
+// made reads the answer to a request that makes a session.
 func (a *V1) made(done func(Setup, error)) func(json.RawMessage, error) {
 	return answered(done, func(r v1.NewSessionResponse) Setup {
 		a.subagents.opened(string(r.SessionID))
@@ -71,7 +71,7 @@ func (a *V1) made(done func(Setup, error)) func(json.RawMessage, error) {
 	})
 }
 
-// opened takes the answer to a load or a resume. Some agents answer null.
+// opened reads the answer to a load or a resume. Some agents answer null.
 func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, error) {
 	take := answered(done, func(c v1.SessionChoices) Setup { return Setup{SessionID: sessionID, Options: optionsOf(c)} })
 	return func(raw json.RawMessage, err error) {
@@ -100,7 +100,7 @@ func (a *V1) ListSessions(archived bool, done func([]Stored, error)) (cancel fun
 	}, done)
 }
 
-// stored is a session of a list.
+// stored translates a listed session.
 func stored(id, title, cwd, updatedAt string, directories []string) Stored {
 	s := Stored{SessionID: id, Title: title, Cwd: LocalPath(cwd), UpdatedAt: updatedAt}
 	for _, d := range directories {
@@ -124,12 +124,12 @@ func (a *V1) Logout(done func(error)) (cancel func()) {
 	return a.conn.Call(v1.MethodLogout, v1.LogoutRequest{}, justDone(done))
 }
 
-// justDone takes an answer that says no more than that it was done.
+// justDone reads an answer that only confirms the request.
 func justDone(done func(error)) func(json.RawMessage, error) {
 	return func(_ json.RawMessage, err error) { done(err) }
 }
 
-// terminalAuthKey is where a login in a terminal was offered before the specification had it, in the _meta of the
+// terminalAuthKey is where a login in a terminal was offered before it was in the specification: in the _meta of the
 // client's capabilities and of an authentication method.
 const terminalAuthKey = "terminal-auth"
 

@@ -8,23 +8,23 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
-// This file translates what the agent of version 1 tells: the updates of its sessions.
+// This file translates the session updates of agents of version 1.
 
-// run is the message that an agent is in the middle of: chunks of one kind, id and sub-agent, as long as nothing has
-// come that stands after them. Without an id it also ends with what tells that something else has happened meanwhile,
-// but not in the middle of a sentence.
+// run is the message that an agent is in the middle of: chunks of one kind, id and sub-agent, until something comes
+// that goes after them. Without an id it also ends when something else has happened meanwhile, but not in the middle of
+// a sentence.
 type run struct {
 	role        Role
 	wire        v1.MessageID // as the agent named it, or ""
 	of          string       // the call of the sub-agent that speaks, or ""
-	n           int          // how many runs there were before
+	n           int          // number of runs before this one
 	open        bool
 	interrupted bool // since the last chunk
 	end         ending
-	told        int // updates of the session, of any kind
+	told        int // number of the session's updates, of any kind
 }
 
-// run is the message that a session is in the middle of; a.mu is held.
+// run returns the message that a session is in the middle of; a.mu is held.
 func (a *V1) run(id v1.SessionID) *run {
 	r := a.runs[id]
 	if r == nil {
@@ -44,11 +44,11 @@ func (a *V1) HandleNotification(method string, params json.RawMessage) {
 	}
 }
 
-// notified brings the client the notifications that are the same in both versions.
+// notified passes the client the notifications that are the same in both versions.
 func notified(client Client, method string, params json.RawMessage) {
 	if method == v1.MethodElicitationComplete {
 		var n v1.CompleteElicitationNotification
-		if acp.DecodeMessage(params, &n) == nil { // of an unknown one nothing comes either
+		if acp.DecodeMessage(params, &n) == nil { // an unknown one has no effect either
 			client.ElicitationCompleted(string(n.ElicitationID))
 		}
 	} else if login, ok := loginOf(method, params); ok {
@@ -77,13 +77,13 @@ func (a *V1) sessionUpdate(params json.RawMessage) {
 	}
 }
 
-// rootOf is the user's session that a session works for.
+// rootOf returns the user's session that a session works for.
 func (a *V1) rootOf(id v1.SessionID) v1.SessionID {
 	return v1.SessionID(a.subagents.rootOf(string(id)))
 }
 
-// updatesBelow translates one update of a sub-agent's session. What it is told its call shows, and its plan and options
-// are nothing that the user waits for or sets.
+// updatesBelow translates one update of a sub-agent's session. Its call shows what it is told; its plan and options do
+// not concern the user.
 func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
 	root, call := a.rootOf(id), subagentCall(string(id))
 	switch u := u.(type) {
@@ -101,7 +101,7 @@ func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
 	return nil
 }
 
-// headOf is the session of a malformed update and what kind of update it is, as far as that can be read.
+// headOf returns the session and the kind of a malformed update, as far as they can be read.
 func headOf(params json.RawMessage) (sessionID, kind string) {
 	var head struct {
 		SessionID string `json:"sessionId"`
@@ -172,7 +172,7 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 	return nil
 }
 
-// words translates a chunk, unless its words are none; see [Quirks].
+// words translates a chunk, unless it is a marker rather than words; see [Quirks].
 func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 	if text, ok := c.Content.(*v1.TextContent); ok && a.quirks.Load().Markers {
 		if rest, said, told := unmarked(role, text.Text); told {
@@ -191,8 +191,8 @@ func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 }
 
 // chunk gives a chunk the id of the message it belongs to. An agent's own id ends a run when it changes, but does not
-// join what something else has come between: the transcript shows things in the order they came. A sub-agent speaks by
-// the call that began it, of.
+// join chunks that something else separates: the transcript shows things in the order they came. of is the call that
+// began the sub-agent who speaks.
 func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -209,7 +209,7 @@ func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Upd
 	return MessageChunk{MessageID: strconv.Itoa(r.n), Wire: string(c.MessageID), Of: of, Role: role, Content: fromBlock(c.Content)}
 }
 
-// told is how many updates of a session have come.
+// told returns how many updates of a session have come.
 func (a *V1) told(id v1.SessionID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -224,8 +224,7 @@ func (a *V1) endRun(id v1.SessionID) {
 	}
 }
 
-// interrupt is [V1.endRun] where the agent does not say itself what belongs
-// together, unless it is in the middle of a sentence.
+// interrupt is [V1.endRun] for agents that do not say what belongs together, except in the middle of a sentence.
 func (a *V1) interrupt(id v1.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -234,11 +233,11 @@ func (a *V1) interrupt(id v1.SessionID) {
 	}
 }
 
-// calls are a session's tool calls as the agent last said they stand.
+// calls are the statuses of a session's tool calls as the agent last reported them.
 type calls map[v1.ToolCallID]ToolCallStatus
 
-// called has what is said of a tool call end the run, if it does: a new call stands after it, but for one of a
-// sub-agent, which stands below the call that started that one. What was late of one that has ended is no event.
+// called ends the run if a report about a tool call does: a new call goes after the message, unless it is a
+// sub-agent's, which goes below the call that started that. A late report about a call that has ended does not.
 func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
 	a.mu.Lock()
 	if a.calls[id] == nil {

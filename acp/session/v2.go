@@ -19,10 +19,10 @@ type V2 struct {
 	steering bool                                   // the agent has the extension for it; set before any session
 	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
 	ahead    map[v2.SessionID][]*aheadV2            // guarded by mu: those that were sent while a turn was running
-	starting map[v2.SessionID]bool                  // guarded by mu: it runs, and what with is not known yet
+	starting map[v2.SessionID]bool                  // guarded by mu: it runs, but with which prompt is not known yet
 	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
-	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those that have been told
-	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and in which session it is
+	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those the agent has sent
+	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and its session
 }
 
 var (
@@ -49,7 +49,7 @@ func (a *V2) Start(conn *acp.Conn) {
 	}()
 }
 
-// capabilitiesV2 is what the client can.
+// capabilitiesV2 returns the client's capabilities.
 func capabilitiesV2() v2.ClientCapabilities {
 	return v2.ClientCapabilities{
 		Auth:        &v2.ClientAuthCapabilities{Terminal: &v2.Supported{}},
@@ -57,7 +57,7 @@ func capabilitiesV2() v2.ClientCapabilities {
 	}
 }
 
-// welcome takes the answer to initialize.
+// welcome reads the answer to initialize.
 func (a *V2) welcome(raw json.RawMessage) (Info, error) {
 	var r v2.InitializeResponse
 	if err := decode(raw, nil, &r); err != nil {
@@ -119,7 +119,7 @@ func (a *V2) sessionUpdate(params json.RawMessage) {
 	}
 }
 
-// rootOf is the user's session that a session works for.
+// rootOf returns the user's session that a session works for.
 func (a *V2) rootOf(id v2.SessionID) v2.SessionID {
 	return v2.SessionID(a.subagents.rootOf(string(id)))
 }
@@ -156,7 +156,7 @@ func (a *V2) requestPermission(r *acp.Request, p *v2.RequestPermissionRequest) {
 	}
 	req.Context = r.Context()
 	req.Reply = func(optionID string) {
-		outcome := v2.RequestPermissionOutcome(&v2.CancelledPermissionOutcome{}) // also of one that is withdrawn
+		outcome := v2.RequestPermissionOutcome(&v2.CancelledPermissionOutcome{}) // also if it is withdrawn
 		if optionID != "" {
 			outcome = &v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(optionID)}
 		}

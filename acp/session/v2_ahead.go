@@ -10,11 +10,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
-// Words for the running turn are a prompt like any other in version 2: the agent takes it into the turn, or holds it
-// until the turn is over, and answers when it has its place in the conversation (specification: Prompt Lifecycle). Some
-// agents have an extension for words that are for this turn alone.
+// Words for the running turn are a prompt like any other in version 2: the agent takes it into the turn or holds it
+// until the turn is over, and answers when it has a place in the conversation (specification: Prompt Lifecycle). Some
+// agents have an extension for words that are only for this turn.
 
-// aheadV2 is a prompt that was sent while a turn was running, and is not inserted yet.
+// aheadV2 is a prompt that was sent while a turn was running and is not inserted yet.
 type aheadV2 struct {
 	words string
 	done  func(Steering, error)
@@ -45,7 +45,7 @@ func (a *V2) Steer(sessionID string, words []Content, done func(Steering, error)
 	})
 }
 
-// inject puts words into the running turn by the extension for that.
+// inject puts words into the running turn, using the extension for that.
 func (a *V2) inject(id v2.SessionID, words []Content, done func(Steering, error)) {
 	request := struct {
 		SessionID v2.SessionID              `json:"sessionId"`
@@ -56,7 +56,7 @@ func (a *V2) inject(id v2.SessionID, words []Content, done func(Steering, error)
 	a.steer(request, done)
 }
 
-// leave takes a prompt out of those that are not inserted, and reports whether it was one.
+// leave removes a prompt from those that are not inserted, and reports whether it was one.
 func (a *V2) leave(id v2.SessionID, p *aheadV2) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +68,7 @@ func (a *V2) leave(id v2.SessionID, p *aheadV2) bool {
 	return true
 }
 
-// insert tells, once, what has become of a prompt that has its place in the conversation now.
+// insert reports, once, what happened to a prompt that now has its place in the conversation.
 func (a *V2) insert(id v2.SessionID, p *aheadV2) {
 	if !a.leave(id, p) {
 		return
@@ -87,8 +87,8 @@ func (a *V2) insert(id v2.SessionID, p *aheadV2) {
 	}
 }
 
-// begun looks whether an update of a session says that a prompt is inserted or, in a session that runs since a moment
-// while prompts wait, that it does so with other work.
+// begun checks whether an update says that a prompt is inserted or, if the session has just begun to run while prompts
+// wait, that it runs with other work.
 func (a *V2) begun(id v2.SessionID, u v2.SessionUpdate) {
 	var message v2.MessageID
 	var words string
@@ -105,7 +105,7 @@ func (a *V2) begun(id v2.SessionID, u v2.SessionUpdate) {
 	var inserted *aheadV2
 	switch {
 	case known:
-	case t != nil && !t.inserted: // the session is not idle any more, if it was
+	case t != nil && !t.inserted: // the session is no longer idle, if it was
 		t.inserted, t.ended = true, nil
 	default:
 		at := slices.IndexFunc(a.ahead[id], func(p *aheadV2) bool { return words != "" && strings.HasPrefix(p.words, words) })

@@ -11,15 +11,15 @@ import (
 // Canceller is an [Agent] that may let single calls be cancelled.
 type Canceller interface {
 	// CancelCall asks the agent to stop a tool call, or what runs in its terminals, and reports whether the agent
-	// allows that now. Then done is called once, when the agent has agreed, or with why not.
+	// currently allows that. If so, done is called once, with nil or why the agent did not.
 	CancelCall(callID string, terminalIDs []string, done func(error)) bool
-	// MayCancel reports whether the agent allows that now of anything in a session.
+	// MayCancel reports whether the agent currently allows that for anything in a session.
 	MayCancel(sessionID string) bool
 }
 
 var _ Canceller = (*V2)(nil)
 
-// callKey and terminalKey are what may be cancelled, as [V2.cancels] has it.
+// callKey and terminalKey return the keys of [V2.cancels].
 func callKey(id string) string     { return "call " + id }
 func terminalKey(id string) string { return "terminal " + id }
 

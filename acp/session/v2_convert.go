@@ -18,7 +18,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 	switch u := u.(type) {
 	case *v2.UserMessageChunk:
 		if id != root {
-			return nil // what its parent has told it, which its call shows
+			return nil // what its parent told it, which its call shows
 		}
 		return a.chunk(id, RoleUser, v2.ContentChunk(*u))
 	case *v2.AgentMessageChunk:
@@ -57,7 +57,7 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 		return a.unknown(string(id), u.Type, u.Raw)
 	}
 	if id != root {
-		return nil // a sub-agent's options and state are nothing that the user sets or waits for
+		return nil // a sub-agent's options and state do not concern the user
 	}
 	switch u := u.(type) {
 	case *v2.StateUpdate:
@@ -87,12 +87,12 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 	content := blockV2(c.Content)
 	if !a.told(id, c.MessageID) && content == Content(Text{}) {
-		return []Update{MessagePatch{MessageID: string(c.MessageID), Of: a.speaker(id), Role: role}} // it begins here all the same
+		return []Update{MessagePatch{MessageID: string(c.MessageID), Of: a.speaker(id), Role: role}} // it begins here even so
 	}
 	return []Update{MessageChunk{MessageID: string(c.MessageID), Wire: string(c.MessageID), Of: a.speaker(id), Role: role, Content: content}}
 }
 
-// speaker is the call of the sub-agent whose session it is, "" of the user's session.
+// speaker returns the call of the sub-agent whose session it is, "" for the user's session.
 func (a *V2) speaker(id v2.SessionID) string {
 	if a.rootOf(id) == id {
 		return ""
@@ -112,7 +112,7 @@ func (a *V2) told(id v2.SessionID, message v2.MessageID) (known bool) {
 	return known
 }
 
-// message makes a message, which may have no words yet, or replaces one.
+// message begins a message, which may have no words yet, or replaces one.
 func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
 	blocks := blocksV2(m.Content.Or(nil))
 	switch known := a.told(id, m.MessageID); {
@@ -140,7 +140,7 @@ func commandsV2(list []v2.AvailableCommand) []Command {
 	return commands
 }
 
-// optionsV2 leaves out options of a type this client cannot set.
+// optionsV2 leaves out options of a type that this client cannot set.
 func optionsV2(list []v2.SessionConfigOption) []Option {
 	var options []Option
 	for _, w := range list {
@@ -186,7 +186,7 @@ func toBlocksV2(prompt []Content) []v2.ContentBlock {
 	return blocks
 }
 
-// toBlockV2 is a block of a prompt. Blocks of unknown type only ever come in.
+// toBlockV2 translates a block of a prompt. Blocks of unknown type are only ever received.
 func toBlockV2(c Content) v2.ContentBlock {
 	switch c := c.(type) {
 	case Text:
@@ -256,7 +256,7 @@ func toolContentV2(list []v2.ToolCallContent) []ToolCallContent {
 	return content
 }
 
-// diffsV2 is a diff of several files as one of each.
+// diffsV2 splits a diff of several files into one for each.
 func diffsV2(w *v2.Diff) []Diff {
 	diffs := make([]Diff, 0, len(w.Changes))
 	for _, c := range w.Changes {
@@ -285,13 +285,13 @@ func diffsV2(w *v2.Diff) []Diff {
 	return diffs
 }
 
-// pathsIn are the paths of an operation that this client does not know, where it names them as the others do.
+// pathsIn returns the paths of an unknown operation, if it names them as the known ones do.
 func pathsIn(operation json.RawMessage) (path, oldPath string) {
 	var o struct {
 		Path    string `json:"path" wire:"lenient"`
 		OldPath string `json:"oldPath" wire:"lenient"`
 	}
-	_ = acp.Decode(operation, &o) // an object, as it was decoded before
+	_ = acp.Decode(operation, &o) // an object, as it has been decoded before
 	return o.Path, o.OldPath
 }
 
@@ -335,7 +335,7 @@ func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
 func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 	p := TerminalPatch{
 		ID:      string(u.TerminalID),
-		Plain:   true, // agents tell what comes of pipes as well as of terminals
+		Plain:   true, // agents send what comes from pipes as well as from terminals
 		Command: u.Command,
 		Cwd:     mapOpt(u.CWD, LocalPath),
 		Output:  mapOpt(u.Output, func(o v2.TerminalOutput) []byte { return o.Data }),
@@ -348,7 +348,7 @@ func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 	return p
 }
 
-// permissionV2 is a request without the way to answer it.
+// permissionV2 translates a request, except for its reply.
 func permissionV2(p *v2.RequestPermissionRequest) PermissionRequest {
 	r := PermissionRequest{SessionID: string(p.SessionID), Title: p.Title, Description: p.Description}
 	switch s := p.Subject.(type) {

@@ -23,7 +23,7 @@ func (a *V2) ForkSession(sessionID, after string, at Place, done func(Setup, err
 	}, a.made(done))
 }
 
-// made takes the answer to a request that makes a session.
+// made reads the answer to a request that makes a session.
 func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
 	return answered(done, func(r v2.NewSessionResponse) Setup {
 		a.subagents.opened(string(r.SessionID))
@@ -31,7 +31,7 @@ func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
 	})
 }
 
-// setupV2 is a session that the agent has opened.
+// setupV2 describes a session that the agent has opened.
 func setupV2(id v2.SessionID, c v2.SessionChoices) Setup {
 	return Setup{SessionID: string(id), Options: optionsV2(c.ConfigOptions), Commands: commandsV2(c.AvailableCommands)}
 }
@@ -56,7 +56,7 @@ func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(S
 	return a.conn.Call(v2.MethodSessionResume, request, answered(done, func(c v2.SessionChoices) Setup { return setupV2(request.SessionID, c) }))
 }
 
-// forget drops what is known of a session that is told anew, or closed.
+// forget drops what is known of a session that is closed or about to be replayed.
 func (a *V2) forget(id v2.SessionID) {
 	defer a.subagents.forget(string(id))
 	a.mu.Lock()

@@ -10,11 +10,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/v2"
 )
 
-// turnV2 is a prompt of the client's. The answer to it says only that it has been taken; what the session does is told
-// by its state (specification: Prompt Lifecycle).
+// turnV2 is a prompt from the client. The answer to it only says that it was taken; the session's state says what the
+// session is doing (specification: Prompt Lifecycle).
 type turnV2 struct {
 	done     func(StopReason, error)
-	inserted bool            // the agent has told where it stands
+	inserted bool            // the agent has placed it in the conversation
 	taken    bool            // the prompt was answered
 	ended    *v2.StateUpdate // the session became idle before that
 }
@@ -68,7 +68,7 @@ func (a *V2) abandon(why error) {
 	}
 }
 
-// state takes in what a session of the user's does.
+// state handles the state of one of the user's sessions.
 func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	a.mu.Lock()
 	t, working := a.turns[id], a.working[id]
@@ -89,7 +89,7 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	case t != nil && !t.taken && idle:
 		t.ended = u
 	case t != nil && !idle:
-		t.ended = nil // that was of what came before
+		t.ended = nil // that belonged to what came before
 	}
 	taken := t != nil && t.taken
 	a.mu.Unlock()
@@ -100,7 +100,7 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	switch {
 	case begins:
 		a.client.Works(string(id), OwnWork{})
-	case idle && taken: // also of a prompt that has come into work of the agent's own
+	case idle && taken: // also for a prompt that joined the agent's own work
 		a.idle(id, t, u)
 	case ends:
 		reason, err := stopV2(u)
@@ -108,7 +108,7 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 	}
 }
 
-// idle ends a prompt as the state says.
+// idle ends a prompt with the state's reason.
 func (a *V2) idle(id v2.SessionID, t *turnV2, u *v2.StateUpdate) {
 	if n := u.Usage; n != nil {
 		a.client.Update(string(id), TurnTokens{
@@ -120,7 +120,7 @@ func (a *V2) idle(id v2.SessionID, t *turnV2, u *v2.StateUpdate) {
 	a.finish(id, t, reason, err)
 }
 
-// stopV2 is why a session has become idle. Without a reason it has come to its end.
+// stopV2 returns why a session became idle. Without a reason the turn has simply ended.
 func stopV2(u *v2.StateUpdate) (StopReason, error) {
 	switch {
 	case u.StopReason == "":
@@ -133,7 +133,7 @@ func stopV2(u *v2.StateUpdate) (StopReason, error) {
 	return "", errors.New("it does not say which")
 }
 
-// background is what goes on beside a session's turns.
+// background translates what runs in the background of a session's turns.
 func background(list []v2.Background) Background {
 	var b Background
 	for _, w := range list {
@@ -151,6 +151,6 @@ func background(list []v2.Background) Background {
 
 // Cancel implements [Agent].
 func (a *V2) Cancel(sessionID string) {
-	// An error means that the connection has ended, which its owner is told.
+	// An error means that the connection has ended, which its owner learns anyway.
 	_ = a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(sessionID)})
 }

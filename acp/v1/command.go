@@ -6,7 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// AvailableCommandsUpdate has all commands that the user can give by a slash. See "Slash Commands".
+// AvailableCommandsUpdate has all slash commands. See "Slash Commands".
 type AvailableCommandsUpdate struct {
 	AvailableCommands acp.List[AvailableCommand] `json:"availableCommands" wire:"required,lenient,skip"`
 	Meta              json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`

@@ -16,8 +16,8 @@ type SessionConfigID string
 // SessionConfigValueID names a value of a select option.
 type SessionConfigValueID string
 
-// SessionConfigOptionCategory says what an option is about, so that it can be shown in its
-// place. An agent may use others.
+// SessionConfigOptionCategory says what an option is about, so that it can be shown in the right place. An agent may
+// use others.
 type SessionConfigOptionCategory string
 
 // The categories of the schema.
@@ -28,8 +28,8 @@ const (
 	CategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
 )
 
-// SessionConfigOption is something the user can choose in a session, with its present value.
-// See "Session Config Options".
+// SessionConfigOption is something the user can choose in a session, with its current value. See "Session Config
+// Options".
 type SessionConfigOption struct {
 	ID          SessionConfigID             `json:"id" wire:"required"`
 	Name        string                      `json:"name" wire:"required"`
@@ -96,7 +96,7 @@ func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
 	return json.Marshal(acp.List[SessionConfigSelectOption](o.Ungrouped))
 }
 
-// UnmarshalJSON takes the list for groups if its items have values or not.
+// UnmarshalJSON decides by the items whether the list is of groups.
 func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
 	*o = SessionConfigSelectOptions{}
 	plain := acp.Decode(data, &o.Ungrouped)

@@ -154,8 +154,8 @@ type BlobResourceContents struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// Annotations say for whom content is and how much it matters. LastModified is in ISO 8601;
-// Priority is from 0 to 1. See "Content".
+// Annotations say whom content is for and how much it matters. LastModified is in ISO 8601; Priority is from 0 to 1.
+// See "Content".
 type Annotations struct {
 	Audience     []Role           `json:"audience,omitzero" wire:"lenient,skip"`
 	LastModified string           `json:"lastModified,omitzero" wire:"lenient"`

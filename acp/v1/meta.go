@@ -6,11 +6,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// ToolCallMeta is what agents tell in the `_meta` of tool calls, outside of the schema, of the
-// terminals in which they run commands by themselves.
+// ToolCallMeta is what agents say in the `_meta` of tool calls, outside the schema, about the terminals in which they
+// run commands by themselves.
 //
-// Both kinds of output append to what was told before. An agent that streams sends one for each
-// piece, one that does not sends all of it once, at the end; some do either under either name.
+// Both kinds of output append to what was sent before. An agent that streams sends one for each piece, one that does
+// not sends all of it once, at the end; some do either under either name.
 type ToolCallMeta struct {
 	TerminalInfo        *MetaTerminalInfo   `json:"terminal_info,omitzero" wire:"lenient"`
 	TerminalOutput      *MetaTerminalOutput `json:"terminal_output,omitzero" wire:"lenient"`
@@ -18,11 +18,11 @@ type ToolCallMeta struct {
 	TerminalExit        *MetaTerminalExit   `json:"terminal_exit,omitzero" wire:"lenient"`
 }
 
-// MetaTerminalKeys are the keys of [ToolCallMeta] that tell of terminals.
+// MetaTerminalKeys are the keys of [ToolCallMeta] that are about terminals.
 var MetaTerminalKeys = []string{"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"}
 
-// CapabilityTerminalOutput in the `_meta` of the client's capabilities asks agents to tell of
-// terminals in the `_meta` of tool calls.
+// CapabilityTerminalOutput in the `_meta` of the client's capabilities asks agents to report terminals in the `_meta`
+// of tool calls.
 const CapabilityTerminalOutput = "terminal_output"
 
 // MetaTerminalInfo announces a terminal, as a rule before a tool call shows it.
@@ -38,14 +38,14 @@ type MetaTerminalOutput struct {
 	Data       string     `json:"data" wire:"required"`
 }
 
-// MetaTerminalExit says that a command has ended, and with what, where that is known.
+// MetaTerminalExit says that a command has ended, and with which code or signal, if known.
 type MetaTerminalExit struct {
 	TerminalID TerminalID      `json:"terminal_id,omitzero" wire:"lenient"`
 	ExitCode   acp.Opt[int64]  `json:"exit_code,omitzero" wire:"lenient"`
 	Signal     acp.Opt[string] `json:"signal,omitzero" wire:"lenient"`
 }
 
-// ReadToolCallMeta reads what is known in a `_meta`; what is malformed counts as missing.
+// ReadToolCallMeta reads the known keys of a `_meta`; malformed ones count as missing.
 func ReadToolCallMeta(meta json.RawMessage) ToolCallMeta {
 	var known ToolCallMeta
 	if len(meta) == 0 || acp.Decode(meta, &known) != nil {

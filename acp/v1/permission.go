@@ -6,7 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// MethodSessionRequestPermission is sent by the agent before it does what the user may refuse.
+// MethodSessionRequestPermission is sent by the agent before it does something that the user may refuse.
 const MethodSessionRequestPermission = "session/request_permission"
 
 // RequestPermissionRequest asks the user to choose an option for a tool call, which may be one

@@ -6,7 +6,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// MethodSessionUpdate is the notification by which the agent tells what happens in a session.
+// MethodSessionUpdate is the notification by which the agent reports what happens in a session.
 const MethodSessionUpdate = "session/update"
 
 // MessageID names a message; chunks with the same one belong together.
@@ -151,7 +151,7 @@ type Cost struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// NoticeSeverity is how grave a notice is. An agent may use others.
+// NoticeSeverity is how severe a notice is. An agent may use others.
 type NoticeSeverity string
 
 // The severities of the schema.

@@ -1,10 +1,10 @@
-// Package v1 has the messages of version 1 of the Agent Client Protocol: a Go type for each
-// type of its stable schema, under the schema's name, and what widespread agents send beyond
-// it. Methods of one area stand in one file with their requests and responses.
+// Package v1 has the messages of version 1 of the Agent Client Protocol: a Go type for each type of its stable schema,
+// under the schema's name, and what widespread agents send beyond it. The methods of one area are in one file with
+// their requests and responses.
 //
-// Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are
-// sealed interfaces whose variants are pointers; what has no known variant is an [Unknown].
-// Fields named Meta hold the `_meta` object, which belongs to extensions.
+// Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are sealed interfaces whose
+// variants are pointers; anything without a known variant is an [Unknown]. Fields named Meta hold the `_meta` object,
+// which belongs to extensions.
 //
 // See the specification's page "Overview".
 package v1
@@ -25,7 +25,7 @@ type ProtocolVersion uint16
 // SessionID names a session of one agent. See "Session Setup", "Session ID".
 type SessionID string
 
-// Supported stands where a capability is an object without properties: present means yes, nil means no.
+// Supported is a capability whose object has no properties: present means yes, nil means no.
 type Supported struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
