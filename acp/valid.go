@@ -1,6 +1,6 @@
 package acp
 
-// valid reports whether data is one JSON value, as [json.Valid] does but in a third of the time.
+// valid reports whether data is one JSON value, as [json.Valid] does, in a third of the time.
 func valid(data []byte) bool {
 	c := checker{data}
 	return c.value(0) && c.ended()
@@ -66,7 +66,7 @@ func (c *checker) value(depth int) bool {
 	return c.number()
 }
 
-// object checks an object, and gives each property's name, in its quotes, and value to each, unless that is nil.
+// object checks an object, and calls each, unless that is nil, with each property's quoted name and its value.
 func (c *checker) object(depth int, each func(name, value []byte)) bool {
 	if !c.next('{') {
 		return false
@@ -178,7 +178,7 @@ func (c *checker) text() bool {
 	return false
 }
 
-// literal are the bytes that stand for themselves in a string.
+// literal marks the bytes that stand for themselves in a string.
 var literal = func() (is [256]bool) {
 	for b := range is {
 		is[b] = b >= ' ' && b != '"' && b != '\\'

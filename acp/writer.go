@@ -13,8 +13,8 @@ type frame struct{ head, body, tail []byte }
 
 func (f frame) size() int { return len(f.head) + len(f.body) + len(f.tail) }
 
-// writer is a bounded queue before the peer's input, and the goroutine that
-// empties it: whoever sends never waits for a peer that does not read.
+// writer is a bounded queue in front of the peer's input, and the goroutine that empties it: a sender never waits for a
+// peer that does not read.
 type writer struct {
 	w          io.WriteCloser
 	limit      int // bytes that may wait
@@ -30,11 +30,11 @@ type writer struct {
 	mu     sync.Mutex
 	frames []frame // guarded by mu
 	queued int     // guarded by mu: bytes in frames and in what is being written
-	closed bool    // guarded by mu: nothing is taken any more
+	closed bool    // guarded by mu: nothing more is accepted
 	failed bool    // guarded by mu: writing has failed; frames are dropped
 }
 
-// writeChunk is the most that one write to the peer takes, in bytes: only then can slow be told from stuck.
+// writeChunk bounds one write to the peer, in bytes: otherwise a slow write looks like a stuck one.
 const writeChunk = 64 << 10
 
 func (w *writer) start() {
@@ -44,8 +44,8 @@ func (w *writer) start() {
 	go w.run()
 }
 
-// enqueue takes f, or fails with a *QueueFullError when too much is waiting
-// already. A frame may be larger than the limit. It never blocks.
+// enqueue accepts f, or fails with a *QueueFullError if too much is already waiting. A frame may be larger than the
+// limit. It never blocks.
 func (w *writer) enqueue(f frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,13 +53,13 @@ func (w *writer) enqueue(f frame) error {
 	case w.closed:
 		return ErrClosed
 	case w.failed:
-		return nil // the end of the connection is under way
+		return nil // the connection is already ending
 	case w.queued >= w.limit:
 		err := &QueueFullError{Queued: w.queued, Limit: w.limit}
 		go w.onError(err)
 		return err
 	}
-	// Recorded here, so that the record has the order of the wire and a request always before its answer.
+	// Recorded here, so that the record has wire order, and a request always precedes its answer.
 	w.traffic.record(ClientToAgent, f.head, f.body, f.tail[:len(f.tail)-1])
 	w.frames = append(w.frames, f)
 	w.queued += f.size()
@@ -67,8 +67,8 @@ func (w *writer) enqueue(f frame) error {
 	return nil
 }
 
-// close lets the goroutine write what is queued and close the peer's input;
-// one that is stuck is cut off after flushGrace. It does not wait: see done.
+// close lets the goroutine write what is queued and close the peer's input; a stuck write is cut off after flushGrace.
+// It does not wait: see done.
 func (w *writer) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

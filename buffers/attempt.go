@@ -7,27 +7,27 @@ import (
 
 // This file makes one attempt at writing a file that a buffer shows.
 
-// attempt is such a try, step by step: [attempt.readDisk], [attempt.aim], [attempt.endEarly], [attempt.prepare],
-// [attempt.apply] and [attempt.record]. A step that gives another outcome than onward ends it.
+// attempt is one attempt, step by step: [attempt.readDisk], [attempt.aim], [attempt.endEarly], [attempt.prepare],
+// [attempt.apply] and [attempt.record]. Any outcome of a step but onward ends it.
 type attempt struct {
 	*liveWrite
 	buf   live
-	disk  file   // as it was read, or as the attempt has left it
+	disk  file   // as it was read, or as the attempt left it
 	mine  string // the buffer's text
 	found found
 	goal  goal
 
 	before *string // what the user saw
-	text   string  // what the disk gets, where it gets any
+	text   string  // what the disk gets, if anything
 	after  string  // what the buffer gets
-	apart  bool    // that is another text, so the host writes the disk
-	saves  bool    // the disk gets another text than it has
-	byHost bool    // which the host writes, as Neovim would stand still for that; the buffer gets the same text
-	data   []byte  // the disk, as Neovim will write it; nil where it does not
+	apart  bool    // after differs from text, so the host writes the disk
+	saves  bool    // the disk's text changes
+	byHost bool    // the host writes the disk, as Neovim would freeze; the buffer gets the same text
+	data   []byte  // what Neovim will write to the disk; nil if it does not
 }
 
-// try does all of the write or nothing, but for a buffer with unsaved text, where the disk may be
-// written before the buffer is found changed.
+// try does all of the write or nothing, except that under unsaved text the disk may be written before the buffer turns
+// out to have changed.
 func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	a := attempt{liveWrite: w, buf: l}
 	for _, step := range []func(context.Context) (outcome, error){a.readDisk, a.aim, a.endEarly} {
@@ -47,7 +47,7 @@ func (w *liveWrite) try(ctx context.Context, l live) (outcome, error) {
 	return done, err
 }
 
-// readDisk reads the disk, and syncs the buffer with it first where another program has changed it.
+// readDisk reads the disk, after syncing the buffer with it if another program has changed it.
 func (a *attempt) readDisk(ctx context.Context) (outcome, error) {
 	var err error
 	if a.disk, err = readOld(a.path); err != nil {
@@ -66,7 +66,7 @@ func (a *attempt) readDisk(ctx context.Context) (outcome, error) {
 	return moved, err
 }
 
-// aim finds what there is, and what the write is to make of it.
+// aim determines the present state, and the goal of the write.
 func (a *attempt) aim(ctx context.Context) (outcome, error) {
 	var ok bool
 	var err error
@@ -79,13 +79,13 @@ func (a *attempt) aim(ctx context.Context) (outcome, error) {
 	}
 	if a.old != nil && a.old.exists() && a.isLeft(a.disk) {
 		before, _ := a.buf.decode(a.old.data)
-		a.found.disk = &before // not what an earlier try has made of it
+		a.found.disk = &before // not what an earlier try made of it
 	}
 	a.goal, err = a.goalOf(a.found)
 	return onward, err
 }
 
-// endEarly is for where nothing is to be written, or the file is to be no more.
+// endEarly handles the cases where there is nothing to write, or the file is to be removed.
 func (a *attempt) endEarly(ctx context.Context) (outcome, error) {
 	mine := a.found.mine
 	switch {
@@ -99,7 +99,7 @@ func (a *attempt) endEarly(ctx context.Context) (outcome, error) {
 	return onward, nil
 }
 
-// prepare writes what the disk alone gets, and says what Neovim is to do.
+// prepare writes what only the disk gets, and returns what Neovim has to do.
 func (a *attempt) prepare() (writeArgs, error) {
 	a.before, a.after = a.shownBefore(), *a.goal.buffer
 	if a.goal.disk != nil {
@@ -114,7 +114,7 @@ func (a *attempt) prepare() (writeArgs, error) {
 	a.byHost = !a.apart && formErr == nil && isSlow(a.text) && (a.saves || a.old != nil)
 	args := writeArgs{target: targetOf(a.path, a.buf, a.disk), Unsaved: a.apart, Save: a.saves, Saved: a.byHost, State: a.expect}
 	if form, err := a.buf.form(); err != nil {
-		args.Text = &a.text // for Neovim to find out whether it has a form
+		args.Text = &a.text // so that Neovim finds out whether it can encode it
 	} else if _, err := form.encode(a.text); err != nil {
 		return writeArgs{}, err
 	}
@@ -135,7 +135,7 @@ func (a *attempt) prepare() (writeArgs, error) {
 	return args, nil
 }
 
-// steps are the undo steps of the buffer: one, and another before it where the buffer lacks what the disk has.
+// steps returns the buffer's undo steps: one, preceded by another if the buffer lacks what the disk has.
 func (a *attempt) steps() []undoStep {
 	lines := a.buf.unended(a.mine)
 	lags := a.found.decoded && !a.buf.Modified && !a.found.emptied && a.found.had != a.mine
@@ -145,7 +145,7 @@ func (a *attempt) steps() []undoStep {
 	return []undoStep{stepTo(lines, a.found.had), stepTo(Lined(a.found.had), a.after)}
 }
 
-// apply has Neovim do its part, and takes the disk back where it fails in it.
+// apply has Neovim do its part, and restores the disk if that fails.
 func (a *attempt) apply(ctx context.Context, args writeArgs) (answered, outcome, error) {
 	a.kept = nil
 	if !a.apart && !a.byHost {
@@ -186,7 +186,7 @@ func (a *attempt) apply(ctx context.Context, args writeArgs) (answered, outcome,
 	return got, onward, nil
 }
 
-// record notes what the write has done.
+// record notes what the write did.
 func (a *attempt) record(got answered) {
 	had := a.disk
 	if a.old != nil {
@@ -194,7 +194,7 @@ func (a *attempt) record(got answered) {
 	}
 	formBefore := had.form()
 	if was, ok := a.synced.get(a.path); ok && a.found.emptied {
-		formBefore = was.form // as was the text before
+		formBefore = was.form // like the text before
 	}
 	a.Written = Written{
 		Path: a.path, Buf: a.buf.Buf, Before: a.before, After: new(a.after), Disk: a.goal.disk, Unsaved: a.buf.Modified,
@@ -225,7 +225,7 @@ func (a *attempt) record(got answered) {
 	}
 }
 
-// recordConflicts tells of those that the write has made; keys is how the user decides them.
+// recordConflicts reports the conflicts that the write made; keys are how the user decides them.
 func (a *attempt) recordConflicts(keys string) {
 	stand := "yours stay in the buffer, the agent's are on disk"
 	if a.text != a.goal.theirs {
@@ -236,7 +236,7 @@ func (a *attempt) recordConflicts(keys string) {
 	a.Behind = a.diskBefore()
 }
 
-// diskBefore is what the disk had before the write.
+// diskBefore returns what the disk had before the write.
 func (a *attempt) diskBefore() *string {
 	if a.old == nil {
 		return a.found.disk
@@ -245,7 +245,7 @@ func (a *attempt) diskBefore() *string {
 	return &had
 }
 
-// shownBefore is what the user saw: the buffer's text, or the disk's where that may be behind it.
+// shownBefore returns what the user saw: the buffer's text, or the disk's if the buffer may lag behind it.
 func (a *attempt) shownBefore() *string {
 	switch f := a.found; {
 	case a.buf.Modified && !f.at.Exists && a.mine == "":
@@ -258,11 +258,11 @@ func (a *attempt) shownBefore() *string {
 	return a.found.mine
 }
 
-// formWritten is how the text that Neovim has just written, as far as that is known, stands on the disk.
+// formWritten returns the form on disk, as far as known, of the text that Neovim has just written.
 func (a *attempt) formWritten() string {
 	if _, err := a.buf.form(); err == nil {
 		return Form(a.data)
 	}
-	now, _ := readFile(a.path) // its error is that somebody has removed it since
+	now, _ := readFile(a.path) // its error means that somebody has removed it since
 	return now.form()
 }

@@ -12,17 +12,18 @@ import (
 
 // This file keeps the owner, the permissions and the other attributes of a file that is replaced on the disk.
 
-// accessList is where Linux has who else may read and write a file; st_mode alone would say that the file's group may.
+// accessList is the attribute in which Linux keeps who else may read and write a file; by st_mode alone it would be the
+// file's group.
 const accessList = "system.posix_acl_access"
 
-// keepAttributes gives f the extended attributes of the file at path. It fails with fs.ErrPermission where
-// f cannot have the access list; other attributes are kept where that is possible.
+// keepAttributes gives f the extended attributes of the file at path. It fails with fs.ErrPermission if f cannot have
+// the access list; other attributes are kept if possible.
 func keepAttributes(f *os.File, path string) error {
 	fd := int(f.Fd())
 	had := attributeNames(func(b []byte) (int, error) { return unix.Listxattr(path, b) })
 	has := attributeNames(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
 	for _, name := range has {
-		if name == accessList { // by its folder's default
+		if name == accessList { // inherited from the folder's default
 			if err := unix.Fremovexattr(fd, name); err != nil {
 				return fs.ErrPermission
 			}
@@ -44,13 +45,13 @@ func keepAttributes(f *os.File, path string) error {
 	return nil
 }
 
-// attributeNames is empty where the file system has none.
+// attributeNames returns nothing if the file system has no attributes.
 func attributeNames(list func([]byte) (int, error)) []string {
 	names, _ := attribute(list)
 	return strings.FieldsFunc(string(names), func(r rune) bool { return r == 0 })
 }
 
-// attribute reads what get tells the size of when it is given no room.
+// attribute reads a value with get, which returns the size if it is given no room.
 func attribute(get func([]byte) (int, error)) ([]byte, error) {
 	for {
 		n, err := get(nil)

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// refusedBytes bounds the texts that are kept for the user to fetch.
+// refusedBytes bounds the texts kept for the user to fetch.
 const refusedBytes = 64 << 20
 
-// refused keeps the agent's texts that did not reach a buffer whole, the newest up to refusedBytes. The
-// zero value is empty.
+// refused keeps the agent's texts that did not fully reach a buffer, the newest up to refusedBytes. The zero value is
+// empty.
 type refused struct {
 	mu    sync.Mutex
 	kept  []refusal // oldest first
@@ -20,7 +20,7 @@ type refused struct {
 
 type refusal struct{ path, text string }
 
-// put keeps a text, unless it is the last one of its path.
+// put keeps a text, unless it is the same as the path's last one.
 func (r *refused) put(path, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +60,8 @@ func bare(lines []string) []string {
 	return without
 }
 
-// Compare has a buffer count as unmodified whose unsaved text has become what the disk has, as when the
-// user has taken the agent's lines of every conflict. done gets why that could not be found out.
+// Compare marks a buffer as unmodified if its unsaved text has become what the disk has, as when the user has taken the
+// agent's lines of every conflict. done gets the error if that could not be determined.
 func (f *Files) Compare(ctx context.Context, path string, done func(error)) {
 	compare := func(path string) (none struct{}, err error) { return none, f.compare(ctx, path) }
 	submit(f, "compare", &job{ctx: ctx, path: path}, compare, func(_ struct{}, err error) { done(err) })
@@ -82,7 +82,7 @@ func (f *Files) compare(ctx context.Context, path string) error {
 	}
 	mine, ok, err := f.whole(ctx, path, l)
 	if err != nil || !ok || mine != text {
-		return err // where the buffer has changed meanwhile, Lua asks again
+		return err // if the buffer has changed meanwhile, Lua asks again
 	}
 	var got struct {
 		Moved bool `msgpack:"moved"`

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file is what the disk has at a path; info is nil where there is nothing.
+// file is what the disk has at a path; info is nil if there is nothing.
 type file struct {
 	info fs.FileInfo
 	data []byte
@@ -24,7 +24,7 @@ type file struct {
 
 func (f file) exists() bool { return f.info != nil }
 
-// form is how the file stands on the disk, see Form; "" is no file.
+// form returns the file's form on disk, see Form; "" if there is no file.
 func (f file) form() string {
 	if !f.exists() {
 		return ""
@@ -32,7 +32,7 @@ func (f file) form() string {
 	return Form(f.data)
 }
 
-// stamp is the zero value where there is no file.
+// stamp returns the zero value if there is no file.
 func (f file) stamp() stamp {
 	if !f.exists() {
 		return stamp{}
@@ -40,13 +40,13 @@ func (f file) stamp() stamp {
 	return stampOf(f.info)
 }
 
-// standing is what a file is beside its text.
+// standing is what a file has besides its text.
 type standing struct {
 	Mode     fs.FileMode
 	UID, GID int
 }
 
-// standing is nil where there is no file.
+// standing returns nil if there is no file.
 func (f file) standing() *standing {
 	if !f.exists() {
 		return nil
@@ -58,8 +58,7 @@ func (f file) standing() *standing {
 	return s
 }
 
-// readFile reads a regular file. Whatever else stands at path is an error at once: opening a FIFO or a
-// device never blocks.
+// readFile reads a regular file. Anything else at path is an immediate error: opening a FIFO or a device never blocks.
 func readFile(path string) (file, error) { return readUpTo(path, maxFile) }
 
 // readUpTo is readFile of at most limit bytes; a larger file is an tooLarge.
@@ -73,7 +72,7 @@ func readUpTo(path string, limit int64) (file, error) {
 		return file{}, tooLarge{info.Size(), limit}
 	}
 	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	n, err := io.Copy(data, io.LimitReader(f, limit+1)) // it may grow, or be of those that the system makes up
+	n, err := io.Copy(data, io.LimitReader(f, limit+1)) // it may grow, or be one that the system generates
 	if err != nil {
 		return file{}, cause(err)
 	}
@@ -83,19 +82,17 @@ func readUpTo(path string, limit int64) (file, error) {
 	return file{info, data.Bytes()}, nil
 }
 
-// OnDisk is what a regular file has on the disk, whatever its buffer has; an error where that is more than limit bytes. It
-// never blocks.
+// OnDisk returns the bytes of a regular file on the disk, whatever its buffer has, or an error if there are more than
+// limit. It never blocks.
 func OnDisk(path string, limit int64) ([]byte, error) {
 	f, err := readUpTo(path, limit)
 	return f.data, err
 }
 
-// readPatience is how long a read may wait for data: some files of the system's are regular by name, and wait as a pipe
-// does.
+// readPatience is how long a read may wait for data: some system files are regular by type but wait like a pipe.
 const readPatience = time.Second
 
-// openFile opens a regular file to be read; info is as it was before anything was read of it, so that a change
-// meanwhile shows.
+// openFile opens a regular file to be read; info is from before anything was read, so that a change meanwhile shows.
 func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 	if info, err = os.Stat(path); err == nil {
 		err = regular(info)
@@ -107,17 +104,17 @@ func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 		return nil, nil, cause(err)
 	}
 	if info, err = f.Stat(); err == nil {
-		err = regular(info) // again, for what was opened
+		err = regular(info) // again, for the file that was actually opened
 	}
 	if err != nil {
 		f.Close()
 		return nil, nil, cause(err)
 	}
-	_ = f.SetReadDeadline(time.Now().Add(readPatience)) // an error is of a file that never waits
+	_ = f.SetReadDeadline(time.Now().Add(readPatience)) // fails for files that never wait
 	return f, info, nil
 }
 
-// readOld reads the file that a write is to replace, and checks that it may be.
+// readOld reads the file that a write is to replace, and checks that it may be replaced.
 func readOld(path string) (file, error) {
 	old, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,15 +123,15 @@ func readOld(path string) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	// No write bit at all: not to be written, also for root, as Neovim sees it.
+	// No write bit at all: not writable even for root, as in Neovim.
 	if old.info.Mode()&0o222 == 0 {
 		return file{}, fs.ErrPermission
 	}
 	return old, cause(unix.Access(path, unix.W_OK))
 }
 
-// Obstacle returns what keeps the file at a real path from being read, or written, whoever allows it: a directory
-// stands there, a device or the like, or permissions do not let us. That nothing is there is none. It reads the disk.
+// Obstacle returns what prevents the file at a real path from being read, or written, whoever allows it: it is a
+// directory, a device or the like, or permissions forbid it. A missing file is not an obstacle. It reads the disk.
 func Obstacle(path string, write bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -163,7 +160,7 @@ func regular(info fs.FileInfo) error {
 	return nil
 }
 
-// cause drops what an error of package os says beside the reason: the caller's says it.
+// cause reduces an error of package os to its reason: the caller's error says the rest.
 func cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -227,17 +224,17 @@ func (j *journal) rewrite(path string, data []byte, now file) error {
 
 const temporaryPrefix = ".acp-"
 
-// IsTemporary reports whether a path is that of a new file which is not in its place yet: it belongs to no project.
+// IsTemporary reports whether a path is that of a new file that has not been moved into place yet: it belongs to no
+// project.
 func IsTemporary(path string) bool {
 	number, ok := strings.CutPrefix(filepath.Base(path), temporaryPrefix)
 	_, err := strconv.ParseUint(number, 36, 64)
 	return ok && err == nil && len(number) > 9 // shorter ones are rare enough
 }
 
-// replace renames a new file over path, which stands as was says; nil is a file that is new.
+// replace renames a new file over path, with the attributes of was; nil if there was no file.
 func (j *journal) replace(path string, data []byte, was *standing) (err error) {
-	// The mode that a new file has by the umask, which os.CreateTemp does not give; and what is not for
-	// all is so from the beginning.
+	// The mode that a new file has by the umask, which os.CreateTemp ignores; restrictions apply from the beginning.
 	mode := fs.FileMode(0o666)
 	if was != nil {
 		mode = 0o600
@@ -272,7 +269,7 @@ func (j *journal) replace(path string, data []byte, was *standing) (err error) {
 	return os.Rename(name, path)
 }
 
-// give fails with fs.ErrPermission where the owner cannot be given.
+// give fails with fs.ErrPermission if the owner cannot be set.
 func (s *standing) give(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -321,7 +318,7 @@ func (j *journal) restore(path string, old file) error {
 
 func makeDir(path string) error { return cause(os.MkdirAll(filepath.Dir(path), 0o777)) }
 
-// stamp tells one state of a file from another, without reading it.
+// stamp distinguishes states of a file without reading it.
 type stamp struct {
 	Exists bool  `msgpack:"exists"`
 	Sec    int64 `msgpack:"sec"` // modification time
@@ -329,7 +326,7 @@ type stamp struct {
 	Size   int64 `msgpack:"size"`
 }
 
-// DiskStateOf is the state of a file that has such an info.
+// DiskStateOf returns the state of a file with this info.
 func DiskStateOf(info fs.FileInfo) DiskState { return DiskState(stampOf(info)) }
 
 func stampOf(info fs.FileInfo) stamp {
@@ -337,7 +334,7 @@ func stampOf(info fs.FileInfo) stamp {
 	return stamp{true, t.Unix(), int64(t.Nanosecond()), info.Size()}
 }
 
-// diskArgs is what Lua compares with the disk before it writes.
+// diskArgs returns what Lua compares with the disk before it writes.
 func diskArgs(f file) map[string]any {
 	if !f.exists() {
 		return map[string]any{"exists": false}

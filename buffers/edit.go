@@ -16,23 +16,21 @@ import (
 
 // This file makes the edits that the user asks for: refusals and undos.
 
-// Edit asks for a file to be changed from what the user has there, by the user's own wish: the agent does
-// not get to know it.
+// Edit asks for a change to the user's present text of a file, on the user's behalf: the agent does not learn of it.
 type Edit struct {
 	Path string // absolute
-	// Change gives the text that should be there from the one that the user has at Path, unsaved text
-	// included; nil is no file. An error ends it with nothing done. It may be called several times, from
-	// any goroutine, and must be pure.
+	// Change computes the new text from the user's present one at Path, unsaved text included; nil is no file. An error
+	// ends the edit with nothing done. It may be called several times, from any goroutine, and must be pure.
 	Change func(now *string) (*string, error)
-	// Disk is in place of Change for a buffer with unsaved text, which stays as it is: it gives what only the disk
-	// is to have from what that has, mine being the buffer's text. It must be pure, too.
+	// Disk replaces Change for a buffer with unsaved text, which stays as it is: it computes the disk's new text from
+	// its present one, mine being the buffer's text. It must be pure, too.
 	Disk func(disk, mine string) string
-	Mode *fs.FileMode // permission bits that the file is to have afterwards; nil: as they are
+	Mode *fs.FileMode // permission bits to set; nil: leave them
 }
 
-// Edit changes the file e.Path, on the disk and in its buffer; done is as with Read. Unsaved text stays
-// unsaved: the disk gets the same change, by lines, made to what it has.
-// A file that is to be no more is removed; its buffer stays where it is shown or has unsaved text.
+// Edit changes the file e.Path, on the disk and in its buffer; done is as with Read. Unsaved text stays unsaved: the
+// same change is applied to the disk's text, by lines. If the result is no file, the file is removed; its buffer stays
+// if it is shown or has unsaved text.
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
@@ -46,15 +44,15 @@ func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	}, done)
 }
 
-// Restore gives the file at path exactly these bytes and permission bits: a file that was deleted, or one that is no
-// text. Its buffer follows as it follows other programs, and the user's unsaved lines stay there. done is as with Read.
+// Restore gives the file at path exactly these bytes and permission bits, for a file that was deleted or is not text.
+// Its buffer syncs as with any other program's write, and the user's unsaved lines stay there. done is as with Read.
 func (f *Files) Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(Written, error)) {
 	submit(f, "restore", &job{ctx: ctx, path: path}, func(path string) (Written, error) {
 		return f.withMode(ctx, path, &mode, func() (Written, error) { return f.restore(ctx, path, data) })
 	}, done)
 }
 
-// users is the goal of an edit.
+// users returns the goal of an edit.
 func users(s found, change func(*string) (*string, error)) (goal, error) {
 	next, err := change(s.mine)
 	if err != nil || next == nil {
@@ -72,7 +70,7 @@ func users(s found, change func(*string) (*string, error)) (goal, error) {
 	return g, nil
 }
 
-// under is the goal of an edit of what the disk has under a buffer with unsaved text; else nothing changes.
+// under returns the goal of an edit to the disk under a buffer with unsaved text; without unsaved text nothing changes.
 func under(s found, change func(disk, mine string) string) goal {
 	g := goal{disk: s.disk, buffer: s.mine}
 	if s.disk == nil {
@@ -86,9 +84,9 @@ func under(s found, change func(disk, mine string) string) goal {
 	return g
 }
 
-// decided is the goal of a write of a text that the user has decided about, with base before them: the buffer gets
-// it, with what they have typed since, and the disk the same change: also what they have made of lines that they
-// had not saved, in place of what the disk has there.
+// decided returns the goal of a write of a text that the user decided about while seeing base: the buffer gets it, with
+// what they have typed since, and the disk the same change, including what they made of unsaved lines, in place of what
+// the disk has there.
 func (f *Files) decided(path, text, base string, s found) goal {
 	mine := ""
 	if s.mine != nil {
@@ -109,7 +107,7 @@ func (f *Files) decided(path, text, base string, s found) goal {
 	}
 	g.synced = *g.disk
 	if k, ok := f.seen.get(path); ok {
-		// The agent hears what has become of its text, and of nothing else.
+		// The agent learns what became of its text, and nothing else.
 		k.lacks = k.behind(s.written)
 		k.text = carried(k.text, mine, next)
 		g.known = &k
@@ -117,10 +115,10 @@ func (f *Files) decided(path, text, base string, s found) goal {
 	return g
 }
 
-// carried makes the changes from old to next in text, by lines: what they remove goes where text has it too, and what
-// they add comes to the same place, unless it stands for lines that text does not have, or is what text has there.
-// Lines that only text has stay, and those that only old has do not get there. The last newline stays as it is too,
-// unless it is one of the changes.
+// carried applies the changes from old to next to text, by lines: removed lines go if text has them, and added lines go
+// to the same place, unless they replace lines that text does not have, or are already there. Lines that only text has
+// stay, and lines that only old has are not added. The last newline stays as it is too, unless it is one of the
+// changes.
 func carried(text, old, next string) string {
 	there, had := linediff.Lines(Lined(text)), linediff.Lines(Lined(agreed(old, text, next)))
 	at := rowsOf(had, there)
@@ -133,7 +131,7 @@ func carried(text, old, next string) string {
 		}
 	}
 	for _, c := range byLine(hunksOf(had, linediff.Lines(Lined(next)))) {
-		after := c.Start // the first line from there on that text has
+		after := c.Start // the first line from there on that text also has
 		for after < len(at) && at[after] < 0 {
 			after++
 		}
@@ -169,8 +167,8 @@ func carried(text, old, next string) string {
 	return now
 }
 
-// agreed is old with the lines that both text and next have more than it at one place, which stand there once: those
-// that were taken out of old and have come back. A line of text that another one of old stands for was not taken out.
+// agreed returns old with, once each, the lines that both text and next have in addition at the same place: those that
+// were taken out of old and have come back. A line of text that replaces one of old was not taken out.
 func agreed(old, text, next string) string {
 	had := linediff.Lines(Lined(old))
 	out := slices.DeleteFunc(hunksOf(had, linediff.Lines(Lined(text))), func(o hunk) bool {
@@ -202,7 +200,7 @@ func agreed(old, text, next string) string {
 	return both
 }
 
-// replaces reports whether next has others in place of lines of old that text does not have.
+// replaces reports whether next replaces lines of old that text does not have.
 func replaces(old, next, text string) bool {
 	had := linediff.Lines(Lined(old))
 	at := rowsOf(had, linediff.Lines(Lined(text)))
@@ -211,7 +209,7 @@ func replaces(old, next, text string) bool {
 	})
 }
 
-// rowsOf tells of each line of a which one of b it is, or -1.
+// rowsOf maps each line of a to its line in b, or -1.
 func rowsOf(a, b []string) []int {
 	rows := make([]int, len(a))
 	at, moved := 0, 0
@@ -227,7 +225,7 @@ func rowsOf(a, b []string) []int {
 	return rows
 }
 
-// byLine has each line that becomes another one be a change of its own.
+// byLine splits hunks so that each replaced line is a change of its own.
 func byLine(list []hunk) (single []hunk) {
 	for _, c := range list {
 		if len(c.Lines) != c.End-c.Start {
@@ -241,7 +239,7 @@ func byLine(list []hunk) (single []hunk) {
 	return single
 }
 
-// remove removes the file of a buffer, and the buffer too where nothing shows it and all of it was saved.
+// remove removes the file of a buffer, and the buffer too if nothing shows it and all of it was saved.
 func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *string) (outcome, error) {
 	if disk.exists() {
 		if err := unix.Access(filepath.Dir(w.path), unix.W_OK); err != nil {
@@ -330,14 +328,14 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	return w, nil
 }
 
-// withoutUnsaved is data without what the user has typed in its file's buffer, whose text is mine, and not saved.
+// withoutUnsaved returns data without what the user has typed and not saved in the file's buffer, whose text is mine.
 func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []byte {
 	synced, ok := f.synced.get(path)
 	if !ok || l.Disk == nil || synced.at != *l.Disk {
 		return data
 	}
 	text, form := detect(data)
-	saved := withoutAdded(Lined(mine), Lined(synced.text), Lined(text)) // a buffer does not show whether the last line ends
+	saved := withoutAdded(Lined(mine), Lined(synced.text), Lined(text)) // a buffer does not say whether the last line ends
 	if saved == Lined(text) {
 		return data
 	}
@@ -351,8 +349,8 @@ func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []
 	return encoded
 }
 
-// withoutAdded takes out of text the lines that mine has more than saved, and puts those of saved there that they stand
-// for. What mine only lacks says nothing: text may lack it for another reason.
+// withoutAdded removes from text the lines that mine has in addition to saved, and puts back those of saved that they
+// replace. Lines that mine merely lacks say nothing: text may lack them for another reason.
 func withoutAdded(mine, saved, text string) string {
 	lines, has := linediff.Lines(mine), map[string]bool{}
 	for _, line := range linediff.Lines(text) {
@@ -365,7 +363,7 @@ func withoutAdded(mine, saved, text string) string {
 	return without
 }
 
-// withMode gives a file its permission bits, if not nil, after edit has changed it. Where edit fails they stay.
+// withMode sets a file's permission bits, unless mode is nil, after edit has changed it. If edit fails they stay.
 func (f *Files) withMode(ctx context.Context, path string, mode *fs.FileMode, edit func() (Written, error)) (Written, error) {
 	if mode == nil {
 		return edit()
@@ -373,7 +371,7 @@ func (f *Files) withMode(ctx context.Context, path string, mode *fs.FileMode, ed
 	old, err := os.Stat(path)
 	exists := err == nil && old.Mode().IsRegular()
 	if exists {
-		// What may not be done fails before anything is, and a file that is to be writable may be written.
+		// What is not permitted fails before anything is done, and a file that is to be writable becomes so first.
 		if err := os.Chmod(path, old.Mode()|*mode&0o200); err != nil {
 			return Written{}, cause(err)
 		}
@@ -387,7 +385,7 @@ func (f *Files) withMode(ctx context.Context, path string, mode *fs.FileMode, ed
 	}
 	now, err := os.Stat(path)
 	if err != nil {
-		return w, nil // the file is no more
+		return w, nil // the file is gone
 	}
 	if err := os.Chmod(path, now.Mode()&^fs.ModePerm|mode.Perm()); err != nil {
 		return Written{}, cause(err)
@@ -396,7 +394,7 @@ func (f *Files) withMode(ctx context.Context, path string, mode *fs.FileMode, ed
 		var got struct {
 			Noted bool `msgpack:"noted"`
 		}
-		f.editor.CallBuffers(ctx, "note", map[string]any{"buf": w.Buf}, &got) // its error is that Neovim is gone
+		f.editor.CallBuffers(ctx, "note", map[string]any{"buf": w.Buf}, &got) // its error means that Neovim is gone
 	}
 	return w, nil
 }

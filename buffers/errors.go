@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-// What can be wrong with a path, beside fs.ErrNotExist and fs.ErrPermission.
+// What can be wrong with a path, besides fs.ErrNotExist and fs.ErrPermission.
 var (
 	ErrNotAbsolute   = errors.New("the path is not absolute")
 	ErrNotFound      = fs.ErrNotExist
@@ -31,7 +31,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Verb + " " + e.Path + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Cause is what is wrong with a file, without its name.
+// Cause returns what is wrong with a file, without its name.
 func Cause(err error) error {
 	var e *Error
 	if errors.As(err, &e) {

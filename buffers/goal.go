@@ -2,32 +2,32 @@ package buffers
 
 import "os"
 
-// This file says what a write has found, and what disk and buffer are to have after it.
+// This file says what a write finds, and what disk and buffer should have after it.
 
-// found is what a write finds; a text that is nil is no file.
+// found is what a write finds; a nil text is no file.
 type found struct {
 	form     format
 	disk     *string
 	mine     *string // what the user has
-	modified bool    // that is a buffer's unsaved text
+	modified bool    // mine is a buffer's unsaved text
 	at       stamp   // the disk
-	written  stamp   // the disk as the user has last written it
-	had      string  // what is on the disk, in the buffer's encoding where decoded
+	written  stamp   // the disk as the user last wrote it
+	had      string  // what is on the disk, in the buffer's encoding if decoded
 	decoded  bool
-	emptied  bool // that is nothing, as in the middle of a write: disk is what was there before
+	emptied  bool // the file is empty, as in the middle of a write: disk is what was there before
 }
 
-// goal is what a write is to reach; a text that is nil is no file.
+// goal is what a write should achieve; a nil text is no file.
 type goal struct {
-	disk, buffer *string    // the same, unless the buffer is to have unsaved text
-	synced       string     // the disk's text that the buffer is then in step with
-	at           stamp      // that disk, where it is known
+	disk, buffer *string    // the same, unless the buffer should have unsaved text
+	synced       string     // the disk's text that the buffer will be in step with
+	at           stamp      // that disk, if known
 	conflicts    []conflict // of the buffer
 	theirs       string     // and the text that it conflicts with
-	known        *known     // what the agent then knows; nil: as before
+	known        *known     // what the agent knows afterwards; nil: as before
 }
 
-// find is what there is of a file whose buffer is as l says and has the text mine.
+// find returns the state of a file whose buffer l describes and has the text mine.
 func (f *Files) find(path string, l live, disk file, mine string) found {
 	s := found{
 		form: format{bom: l.Bom, dos: l.Format == "dos"}, modified: l.Modified,
@@ -51,7 +51,7 @@ func (f *Files) find(path string, l live, disk file, mine string) found {
 	return s
 }
 
-// findUnloaded is what there is of a file that no buffer shows, as l says.
+// findUnloaded returns the state of a file that no buffer shows, as l describes it.
 func findUnloaded(l live, disk file) found {
 	s := found{form: format{encoding: "utf-8"}, at: disk.stamp(), written: l.Written}
 	if disk.exists() {
@@ -61,8 +61,8 @@ func findUnloaded(l live, disk file) found {
 	return s
 }
 
-// agents is the goal of an agent's write of a text: the disk gets it, and so does the buffer, but for the lines
-// that the user has made of what the agent knows: unsaved ones stay in the buffer, saved ones on the disk too.
+// agents returns the goal of an agent's write of a text: disk and buffer get it, except for the user's changes to what
+// the agent knows: unsaved ones stay in the buffer, saved ones on the disk too.
 func (f *Files) agents(path, text string, s found) goal {
 	text = s.form.normal(text)
 	base, ok := f.seen.get(path)
@@ -75,7 +75,7 @@ func (f *Files) agents(path, text string, s found) goal {
 	g := goal{disk: &text, buffer: &text, theirs: text}
 	if s.disk != nil && base.behind(s.written) {
 		if was, ok := f.synced.get(path); ok && was.at != s.at && (was.at == s.written || was.written == s.written) {
-			// Nobody has seen what the agent has made of a file that no buffer shows any more.
+			// Nobody has seen what the agent did to a file that no buffer shows any more.
 			base.text = rebased(base.text, was.text, *s.disk)
 		}
 		merged, conflicts := merge3(base.text, *s.disk, text)
@@ -93,15 +93,15 @@ func (f *Files) agents(path, text string, s found) goal {
 	return g
 }
 
-// rebased is what the agent knows after it has made the disk's new text of the old one by itself: but for what it
-// does not know of either.
+// rebased returns what the agent knows after it changed the disk's text from old by itself: the new text, without what
+// it did not know of either.
 func rebased(text, old, disk string) string {
 	text, _ = merge3(old, disk, text)
 	return text
 }
 
-// Asked notes that an agent asks to write the file at a real path, and may wait for an answer: of a file whose text it
-// was not given it knows at most what the disk has by then. It reads the disk.
+// Asked notes that an agent asks to write the file at a real path, and may wait for an answer: if it was never given
+// the file's text, it knows at most what the disk has now. It reads the disk.
 func (f *Files) Asked(path string) {
 	if k, ok := f.seen.get(path); ok && k.since != nil && !k.asked {
 		return

@@ -14,33 +14,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Neovim writes files in place, as most editors do, and so does the host where only that keeps what a
-// file is: who is killed in the middle leaves a file that is neither old nor new. So both are kept in a
-// journal from before until after, a file for each write. Where the host renames a new file over the old
-// one the journal has the new file's name, so that it is not left behind.
+// Neovim writes files in place, as most editors do, and so does the host if only that preserves the file: if it is
+// killed in the middle, the file is neither old nor new. So both texts are kept in a journal during the write, in a
+// file for each. If the host renames a new file over the old one, the journal has the new file's name, so that it is
+// not left behind.
 
-// journal is the folder of the journal; nil is none.
+// journal is the folder of the journal; nil means none.
 type journal struct {
 	dir string
 
 	mu   sync.Mutex
-	idle []*os.File // entries of this process on which no write is: they are empty, and locked
+	idle []*os.File // entries of this process without a write: empty, and locked
 }
 
-// maxIdle is how many entries are used anew: to make a file takes longer than all else.
+// maxIdle is how many entries are kept for reuse: creating a file takes longer than everything else.
 const maxIdle = 8
 
-// entry is the first line of a journal's file; the two texts follow, as the disk has them.
+// entry is the first line of a journal file; the two texts follow, in the disk's encoding.
 type entry struct {
 	Path     string // the real path
-	Temp     string // the file that is renamed over it; the texts are not kept then
+	Temp     string // the file to be renamed over it; then the texts are not kept
 	Old, New int    // bytes of the texts
 	Created  bool   // there was no file
 	Was      *standing
 }
 
-// kept is an entry on whose write this process is. It is locked until then, so that others tell it from
-// one whose process is gone. nil is one that could not be kept.
+// kept is the entry of a write that this process is making. It is locked until the write ends, so that others can tell
+// it from one whose process is gone. nil is one that could not be kept.
 type kept struct {
 	*os.File
 	entry
@@ -48,26 +48,26 @@ type kept struct {
 	old, text []byte
 }
 
-// Unfinished is a write that was cut short: the file has neither the old text nor the new.
+// Unfinished is a write that was interrupted: the file has neither the old text nor the new.
 type Unfinished struct {
 	ID, Path string
 	Created  bool // there was no file before
 }
 
-// cutShort is the files that had neither text when this process began, by real path. It is found out at the first question.
+// cutShort has the files that had neither text when this process began, by real path. It is filled when first asked.
 type cutShort struct {
 	once  sync.Once
 	files map[string]cut
 }
 
-// cut is a file whose write was cut short, and how it was left.
+// cut is a file whose write was interrupted, and how it was left.
 type cut struct {
 	id string
 	at stamp
 }
 
-// cutShort is the text that was being written to a file when a process was killed, as long as the file is as that left it:
-// which text it is to have is the user's to say, and what it has meanwhile is nobody's. false where that is not so.
+// cutShort returns the text that was being written to a file when a process was killed, and whether the file is still
+// as that left it: the user decides which text it should have, and what it has meanwhile is nobody's.
 func (f *Files) cutShort(path string, now stamp) ([]byte, bool) {
 	if f.journal == nil {
 		return nil, false
@@ -88,7 +88,7 @@ func (f *Files) cutShort(path string, now stamp) ([]byte, bool) {
 	return text, err == nil
 }
 
-// Journal has the texts of each file kept in a folder as long as it is written in place. Called before all else.
+// Journal keeps the texts of each file in a folder while it is written in place. Call it before anything else.
 func (f *Files) Journal(dir string) { f.journal = &journal{dir: dir} }
 
 // inPlace keeps both texts of a file until its write has ended.
@@ -98,7 +98,7 @@ func (j *journal) inPlace(path string, old file, text []byte) *kept {
 	}, old.data, text)
 }
 
-// begin makes an entry. A journal that cannot be written stops nobody.
+// begin makes an entry. A journal that cannot be written stops no write.
 func (j *journal) begin(e entry, old, text []byte) *kept {
 	if j == nil {
 		return nil
@@ -124,7 +124,7 @@ func (j *journal) begin(e entry, old, text []byte) *kept {
 	return k
 }
 
-// empty gives an entry with nothing in it.
+// empty returns an entry with nothing in it.
 func (j *journal) empty() (*os.File, error) {
 	for {
 		j.mu.Lock()
@@ -149,7 +149,7 @@ func (j *journal) empty() (*os.File, error) {
 		if err := unix.Fstat(int(f.Fd()), &stat); err != nil || stat.Nlink > 0 {
 			return f, err
 		}
-		f.Close() // another process has found it between being made and being locked
+		f.Close() // another process found it between its creation and its lock
 	}
 }
 
@@ -172,7 +172,7 @@ func (k *kept) end() {
 	k.Close()
 }
 
-// abandon leaves an entry to the next start, unless the file is whole.
+// abandon leaves an entry for the next start, unless the file is whole.
 func (k *kept) abandon() {
 	if k == nil {
 		return
@@ -193,10 +193,10 @@ func (e entry) settled(old, text []byte) bool {
 	return bytes.Equal(now.data, text) || !e.Created && bytes.Equal(now.data, old)
 }
 
-// path is the file of an entry.
+// path returns the file of an entry.
 func (j *journal) path(id string) string { return filepath.Join(j.dir, filepath.Base(id)) }
 
-// read gives an entry with its two texts.
+// read returns an entry with its two texts.
 func (j *journal) read(id string) (e entry, old, text []byte, err error) {
 	data, err := os.ReadFile(j.path(id))
 	if err != nil {
@@ -212,8 +212,8 @@ func (j *journal) read(id string) (e entry, old, text []byte, err error) {
 // forget removes an entry.
 func (j *journal) forget(id string) { os.Remove(j.path(id)) }
 
-// Unfinished lists the writes that were cut short, of processes that are gone, and forgets those of which
-// the file has one of the two texts. What else such writes have left is removed. It reads the disk.
+// Unfinished lists the interrupted writes of processes that are gone, and forgets those whose file has one of the two
+// texts. Anything else such writes left behind is removed. It reads the disk.
 func (f *Files) Unfinished() (list []Unfinished) {
 	if f.journal == nil {
 		return nil
@@ -230,7 +230,7 @@ func (f *Files) Unfinished() (list []Unfinished) {
 	return list
 }
 
-// look reports whether an entry is of a write that was cut short, and ends it where nothing is to be decided.
+// look reports whether an entry is of an interrupted write, and ends the entry if there is nothing to decide.
 func (j *journal) look(id string) (e entry, offer bool) {
 	f, err := os.Open(j.path(id))
 	if err != nil {
@@ -238,11 +238,11 @@ func (j *journal) look(id string) (e entry, offer bool) {
 	}
 	defer f.Close()
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return e, false // a process is on it
+		return e, false // a process is still writing
 	}
 	e, old, text, err := j.read(id)
 	switch {
-	case err != nil: // an entry is whole before its write begins: this one's has not
+	case err != nil: // an entry is complete before its write begins: this one never began
 		j.forget(id)
 	case e.Temp != "":
 		if err := os.Remove(e.Temp); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -256,8 +256,8 @@ func (j *journal) look(id string) (e entry, offer bool) {
 	return e, false
 }
 
-// Recover gives the file of a write that was cut short the old text or the new one, or leaves it as it
-// is, and forgets the write. It writes the disk.
+// Recover gives the file of an interrupted write the old text or the new one, or leaves it as it is, and forgets the
+// write. It writes the disk.
 func (f *Files) Recover(id, which string) error {
 	e, old, text, err := f.journal.read(id)
 	if err != nil {

@@ -8,7 +8,7 @@ type hunk struct {
 	Lines      []string
 }
 
-// hunksOf returns the hunks that make the lines text of old, in order, none touching the next.
+// hunksOf returns the hunks that turn the lines old into text, in order, none touching the next.
 func hunksOf(old, text []string) []hunk {
 	var list []hunk
 	for _, e := range linediff.Compare(old, text) {

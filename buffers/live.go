@@ -12,21 +12,21 @@ import (
 // This file asks Neovim about buffers, and reads them.
 
 const (
-	// sliceLines is how many lines one call to Neovim takes of a buffer at most, so that it never works
-	// long; of long lines it takes fewer.
+	// sliceLines is the most lines of a buffer that one call to Neovim reads, so that it never works long; of long
+	// lines it reads fewer.
 	sliceLines = 10_000
-	// slicedReads is how often a read in slices starts again because the buffer changed between two of
-	// them, before it takes the whole in one call.
+	// slicedReads is how often a read in slices restarts because the buffer changed between two of them, before it
+	// reads all in one call.
 	slicedReads = 3
-	// maxTries is how often a write starts again because the file or its buffer changed meanwhile.
+	// maxTries is how often a write restarts because the file or its buffer changed meanwhile.
 	maxTries = 20
-	// lockedPoll is how often a write asks whether |textlock| is over: no event tells.
+	// lockedPoll is how often a write asks whether |textlock| is over: there is no event for that.
 	lockedPoll = 50 * time.Millisecond
 	// maxAsked is the size in bytes up to which a file is read when the agent asks to write it.
 	maxAsked = 1 << 20
 )
 
-// live is what Neovim says of a file's buffer.
+// live is what Neovim reports about a file's buffer.
 type live struct {
 	Buf         int    `msgpack:"buf"` // 0: no loaded buffer shows the file
 	Changedtick int    `msgpack:"changedtick"`
@@ -40,33 +40,33 @@ type live struct {
 	Readonly    bool   `msgpack:"readonly"`
 	Modifiable  bool   `msgpack:"modifiable"`
 	Buftype     string `msgpack:"buftype"`
-	Disk        *stamp `msgpack:"disk"`      // with which Neovim was last in step, where that is known
-	Written     stamp  `msgpack:"written"`   // the disk as the user has last written it
+	Disk        *stamp `msgpack:"disk"`      // with which Neovim was last in step, if known
+	Written     stamp  `msgpack:"written"`   // the disk as the user last wrote it
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
-	Elsewhere   int    `msgpack:"elsewhere"` // another Neovim with unsaved changes of a file that no buffer shows: its pid
+	Elsewhere   int    `msgpack:"elsewhere"` // pid of another Neovim with unsaved changes to a file that no buffer shows
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
-	Patch       *patch `msgpack:"patch"`     // or what the text that is known lacks
-	State       string `msgpack:"state"`     // all of it but the text, to be told from another state
+	Patch       *patch `msgpack:"patch"`     // or how the last known text differs
+	State       string `msgpack:"state"`     // everything but the text, to distinguish states
 }
 
 // slice is some lines of a buffer.
 type slice struct {
 	Text  string `msgpack:"text"`
-	Last  int    `msgpack:"last"`  // row behind them
-	Col   int    `msgpack:"col"`   // of that row, where the text is a piece of it: where the next one begins
+	Last  int    `msgpack:"last"`  // the row after them
+	Col   int    `msgpack:"col"`   // in that row, if the text is a piece of it: where the next piece begins
 	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
-	Moved bool   `msgpack:"moved"` // none: the buffer has changed
+	Moved bool   `msgpack:"moved"` // no lines: the buffer has changed
 	first int
 }
 
-// patch says which lines of a buffer's last known text, from First to Last, exclusive, are Text by now.
+// patch says which lines of a buffer's last known text, from First to Last, exclusive, are now Text.
 type patch struct {
 	First int    `msgpack:"first"`
 	Last  int    `msgpack:"last"`
 	Text  string `msgpack:"text"`
 }
 
-// decode gives the text of the disk's bytes as the buffer would have it, and false where only Neovim can tell.
+// decode returns the text of the disk's bytes as the buffer would have it, and false if only Neovim can tell.
 func (l live) decode(data []byte) (string, bool) {
 	text, f, ok := decode(data, l.Encoding)
 	if !ok || l.Format == "mac" || f.dos != (l.Format == "dos" && strings.Contains(text, "\n")) {
@@ -75,7 +75,7 @@ func (l live) decode(data []byte) (string, bool) {
 	return text, true
 }
 
-// form is how the buffer's text stands on the disk. Encodings that only Neovim knows are an error.
+// form returns the form of the buffer's text on disk. Encodings that only Neovim knows are an error.
 func (l live) form() (format, error) {
 	f := l.standing()
 	if _, ok := boms[f.encoding]; !ok && f.encoding != "latin1" || l.Format == "mac" {
@@ -84,10 +84,10 @@ func (l live) form() (format, error) {
 	return f, nil
 }
 
-// emptied reports whether the file of a watched buffer is empty: who writes it has probably just begun.
+// emptied reports whether the file of a watched buffer is empty: its writer has probably just truncated it.
 func (l live) emptied(disk file) bool { return disk.exists() && len(disk.data) == 0 && l.Disk != nil }
 
-// standing is what the options of the buffer say of its form.
+// standing returns the form that the buffer's options imply.
 func (l live) standing() format {
 	f := format{encoding: l.Encoding, bom: l.Bom, dos: l.Format == "dos"}
 	if f.encoding == "" {
@@ -96,7 +96,7 @@ func (l live) standing() format {
 	return f
 }
 
-// encoded is a text as Neovim will write it, as far as that is known.
+// encoded returns a text as Neovim will write it, as far as that is known.
 func (l live) encoded(text string) []byte {
 	if f, err := l.form(); err == nil {
 		if data, err := f.encode(text); err == nil {
@@ -106,7 +106,7 @@ func (l live) encoded(text string) []byte {
 	return []byte(text)
 }
 
-// obstacle is why the buffer's file may not be changed.
+// obstacle returns why the buffer's file may not be changed.
 func (l live) obstacle() error {
 	switch {
 	case l.Buf == 0 && l.Elsewhere != 0:
@@ -129,9 +129,9 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 	return l, err
 }
 
-// liveWith is live with lines of a buffer from first to end, exclusive, or to its end if that is negative, or the first
-// of them where they are many, unless all are known here. With reads it is no more than a read wants to know, and lines
-// come only of unsaved text.
+// liveWith is live with the lines of a buffer from first to end, exclusive, or to its end if end is negative, or only
+// the first of many, unless all are known here. With reads it returns only what a read needs, and lines only of unsaved
+// text.
 func (f *Files) liveWith(ctx context.Context, path string, first, end int, reads bool) (live, error) {
 	known := f.shown.last(path).version()
 	lines, ok := f.shown.get(path, known)
@@ -169,7 +169,7 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	if l.Buf != 0 && l.Buftype == "" && l.Modified {
 		return f.readLive(ctx, path, l, r)
 	}
-	// A buffer without unsaved text has the disk's, or an older one.
+	// A buffer without unsaved text has the disk's text, or an older one.
 	file, err := readUpTo(path, maxRead)
 	if large := (tooLarge{}); errors.As(err, &large) {
 		if first == 0 && last < 0 {
@@ -206,10 +206,9 @@ func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (stri
 		return "", errLongLines
 	}
 	if !utf8.ValidString(part) {
-		return "", ErrNotText // what an answer would make of it, a write would not give back
+		return "", ErrNotText // a write of the answer would not give the same bytes back
 	}
-	// What the agent knows as the file is what it has read whole: a part read later does not tell it of
-	// changes elsewhere.
+	// The agent knows the file as it last read it whole: reading a part later does not show it changes elsewhere.
 	if first == 0 && (last < 0 || last >= l.Lines) && !r.peek {
 		f.seen.put(path, known{text: part, since: &l.Written})
 	}
@@ -221,8 +220,8 @@ func (f *Files) readLive(ctx context.Context, path string, l live, r Read) (stri
 	return part, nil
 }
 
-// lines returns lines first to last of a buffer as :write would write them, all of one state, and what
-// the buffer was in that state.
+// lines returns lines first to last of a buffer as :write would write them, all from one state, and the buffer in that
+// state.
 func (f *Files) lines(ctx context.Context, path string, l live, first, last int) (string, live, error) {
 	for try := 0; ; try++ {
 		if lines, ok := f.shown.get(path, l.version()); ok {
@@ -247,8 +246,8 @@ func (f *Files) lines(ctx context.Context, path string, l live, first, last int)
 	}
 }
 
-// slices is one try of lines; false means that the buffer is no longer as l says. As a whole, they are
-// those of whatever state the buffer is in.
+// slices is one try of lines; false means that the buffer is no longer as l describes. With whole, the lines are those
+// of whatever state the buffer is in.
 func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool) (string, bool, error) {
 	end := l.Lines
 	if last >= 0 {
@@ -273,7 +272,7 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 			return "", false, err
 		}
 		if at == first && got.Last > at {
-			text.Grow((len(got.Text) + 1) * (end - at) / (got.Last - at)) // all of it, if the lines are much alike
+			text.Grow((len(got.Text) + 1) * (end - at) / (got.Last - at)) // room for all of it, if the lines are of similar length
 		}
 		text.WriteString(got.Text)
 		if got.Col == 0 && (!got.Ended || l.Newline) {

@@ -9,29 +9,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file looks at a file without counting it as read by the agent.
+// This file looks at files without counting them as read by the agent.
 
-// Seen is a file at one moment, as the user has it.
+// Seen is a file at one moment, as the user sees it.
 type Seen struct {
 	Path    string // the real path
 	Loaded  bool   // a watched buffer shows it
 	Exists  bool   // on the disk
 	Disk    DiskState
-	Since   time.Time   // so long it has been there as it is, under this name: nobody can set that
+	Since   time.Time   // since when it has been as it is, under this name: nobody can set that
 	Mode    fs.FileMode // its permission bits; 0 where there is none
 	Large   bool        // above the limit: Text was not read
 	Text    string      // unsaved text included
-	Unsaved bool        // of which there is some
-	Saved   bool        // what the disk has the user has written from the buffer
+	Unsaved bool        // there is some
+	Saved   bool        // the user wrote what the disk has from the buffer
 	Form    string      // how the disk has it, see [Form]; "" where there is no file or Large
 }
 
-// Look gives a file of at most limit bytes as the user has it, without the agent getting to know it. Neovim is asked
-// only where a watched buffer shows the file. With settle what the disk has reaches that buffer, and is told, before it
-// is looked at: whoever wrote the file is known to be done with it. Looks take effect in the order of the reads and
-// writes of the file. That there is no file is no error, that there is something else is one. A file whose write was
-// cut short counts as written until the user says what it is to have, see [Files.Recover]. done is called exactly once,
-// from any goroutine, also when the watch has ended.
+// Look returns a file of at most limit bytes as the user sees it, without the agent learning it. Neovim is asked only
+// if a watched buffer shows the file. With settle, the buffer is first synced with the disk, and that is reported:
+// whoever wrote the file is known to be done with it. Looks take effect in order with the reads and writes of the file.
+// A missing file is not an error, anything but a file is. A file whose write was interrupted counts as written until
+// the user decides what it should have, see [Files.Recover]. done is called exactly once, from any goroutine, even
+// after the watch has ended.
 func (w *Watch) Look(path string, settle bool, limit int64, done func(Seen, error)) {
 	answer := func(s Seen, err error) {
 		if err != nil {
@@ -91,8 +91,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	return seen, err
 }
 
-// lookAtBuffer gives a file the text that its buffer has: what others have made of the disk counts when it has
-// reached the buffer.
+// lookAtBuffer gives a file the text of its buffer: what others did to the disk counts once it has reached the buffer.
 func (w *Watch) lookAtBuffer(seen *Seen) error {
 	l, err := w.files.liveWith(w.ctx, seen.Path, 0, -1, true)
 	if err != nil || l.Buf == 0 || l.Buftype != "" {
@@ -112,7 +111,7 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	return err
 }
 
-// changedAt is when a file got what it has, under its name: nobody can set that.
+// changedAt returns when a file got its content, or its name: nobody can set that.
 func changedAt(path string) time.Time {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil {
@@ -121,5 +120,5 @@ func changedAt(path string) time.Time {
 	return time.Unix(st.Ctim.Unix())
 }
 
-// missing reports whether there is no file, perhaps as there is one in the place of its folder.
+// missing reports whether there is no file, perhaps because there is one in place of its folder.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }

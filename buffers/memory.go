@@ -8,12 +8,12 @@ import (
 // memoryBytes bounds the texts remembered as bases for merges.
 const memoryBytes = 64 << 20
 
-// memory remembers a text of each path, with what belongs to it, those used last, up to memoryBytes. The zero
-// value is empty.
+// memory remembers a text for each path, with what belongs to it; the most recently used ones, up to memoryBytes. The
+// zero value is empty.
 type memory[T texts] struct {
 	mu    sync.Mutex
 	texts map[string]*list.Element // of remembered[T]
-	used  list.List                // the front was used last
+	used  list.List                // most recently used first
 	bytes int
 }
 
@@ -30,32 +30,32 @@ type lines string
 
 func (l lines) size() int { return len(l) }
 
-// known is the text that the agent knows as a file's.
+// known is the text that the agent knows a file to have.
 type known struct {
 	text string
-	// since is as the user had last written the file by then. It is nil where the agent has only written the
-	// text: it may have read what the user has saved since by itself.
+	// since is the file as the user had last written it by then. It is nil if the agent only wrote the text: it may
+	// have read by itself what the user has saved since.
 	since *stamp
 	asked bool // since is when the agent asked to write: it knew nothing newer
 	lacks bool // the disk has more of the user's, which the agent was not given
-	disk  bool // it is what the disk had, perhaps before a buffer had it
-	// given is the text with what the agent was given that is not saved, where it has changed the disk past its client
-	// since: it may have known that or not.
+	disk  bool // this is what the disk had, perhaps before a buffer had it
+	// given is the text including the unsaved text that the agent was given, if it has since changed the disk past its
+	// client, knowing that text or not.
 	given string
 }
 
 func (k known) size() int { return len(k.text) + len(k.given) }
 
-// behind reports whether the disk may have text of the user's that the agent does not know; written is as the user has
-// last written the file.
+// behind reports whether the disk may have text of the user's that the agent does not know; written is the file as the
+// user last wrote it.
 func (k known) behind(written stamp) bool {
 	return k.since != nil && (k.lacks || written.Exists && written != *k.since)
 }
 
-// inStep is the disk with which a buffer was in step.
+// inStep is the disk's state that a buffer was in step with.
 type inStep struct {
 	text, form string // see Form
-	at         stamp  // zero where it is not known
+	at         stamp  // zero if unknown
 	written    stamp  // as the user had last written it
 }
 

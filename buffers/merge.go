@@ -9,18 +9,18 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// conflict is a place of a merged text where the user's lines stand and the other side has others.
+// conflict is a place in a merged text that has the user's lines where the other side has different ones.
 type conflict struct {
 	row, count int // the user's lines in the merged text, 0-based
-	// With their newlines: the other side's lines, and what both have changed; where that cannot be told
-	// line by line, based is false.
+	// With their newlines: the other side's lines, and the lines that both changed; if those cannot be told line by
+	// line, based is false.
 	theirs, base []string
 	based        bool
 }
 
-// merge3 merges the changes from base to theirs into mine, by lines. Where both changed the same lines
-// differently, or added different lines at the same place, mine stands, and that is a conflict, in the
-// order of the lines. Changes to neighbouring lines do not conflict.
+// merge3 merges the changes from base to theirs into mine, by lines. Where both changed the same lines differently, or
+// added different lines at the same place, mine wins, and that is a conflict; conflicts are in line order. Changes to
+// neighbouring lines do not conflict.
 func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	if mine == theirs || base == theirs {
 		return mine, nil
@@ -58,7 +58,7 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 			emit(b[0])
 			b = b[1:]
 		default:
-			// All changes of both that overlap each other make one region.
+			// All overlapping changes of both sides make one region.
 			x, y := []hunk{a[0]}, []hunk{b[0]}
 			a, b = a[1:], b[1:]
 			for {
@@ -89,8 +89,8 @@ func merge3(base, mine, theirs string) (merged string, conflicts []conflict) {
 	return out.String(), conflicts
 }
 
-// both has all lines of two texts of which no common origin is known, once where both have them: in place of mine stand
-// theirs, and then mine.
+// both merges two texts without a known common origin: all lines of both, once if both have them, and where they differ
+// theirs before mine.
 func both(mine, theirs string) string {
 	old := linediff.Lines(Lined(mine))
 	var lines []string
@@ -104,14 +104,14 @@ func both(mine, theirs string) string {
 	return strings.Join(append(lines, old[at:]...), "")
 }
 
-// within reports whether lines begin or end with some: who has put those beside them knew them.
+// within reports whether lines begin or end with some: whoever wrote lines around them knew them.
 func within(some, lines []string) bool {
 	n := len(some)
 	return n <= len(lines) && (slices.EqualFunc(some, lines[:n], sameLine) || slices.EqualFunc(some, lines[len(lines)-n:], sameLine))
 }
 
-// splitAt takes apart those of hunks that change lines and add, right before or after those, what one of others adds
-// there: both have added it, so it is to stand there once.
+// splitAt splits hunks that change lines and add, right before or after them, what one of others adds there: both added
+// it, so it should appear once.
 func splitAt(hunks, others []hunk) []hunk {
 	var list []hunk
 	for _, h := range hunks {
@@ -133,7 +133,7 @@ func splitAt(hunks, others []hunk) []hunk {
 	return list
 }
 
-// conflictOf is the conflict of two sides of one region, without the lines that both begin or end with.
+// conflictOf returns the conflict between two sides of one region, without the lines that both begin or end with.
 func conflictOf(row int, mine, theirs, base []string) conflict {
 	short := min(len(mine), len(theirs))
 	head, tail := 0, 0
@@ -152,10 +152,10 @@ func conflictOf(row int, mine, theirs, base []string) conflict {
 	return c
 }
 
-// sameLine compares lines but for the newline that the last one of a file may lack.
+// sameLine compares lines except for the newline that a file's last one may lack.
 func sameLine(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }
 
-// before reports whether x is done before y begins and that the two do not overlap.
+// before reports whether x ends before y begins and the two do not overlap.
 func before(x, y hunk) bool {
 	return !overlap(x, y) && (x.Start < y.Start || x.Start == y.Start && x.End < y.End)
 }
@@ -171,7 +171,7 @@ func region(x, y []hunk) (start, end int) {
 	return min(x[0].Start, y[0].Start), max(x[len(x)-1].End, y[len(y)-1].End)
 }
 
-// applied3 returns lines start to end of old after changes.
+// applied3 returns lines start to end of old with changes applied.
 func applied3(old []string, changes []hunk, start, end int) []string {
 	var lines []string
 	at := start
@@ -183,8 +183,8 @@ func applied3(old []string, changes []hunk, start, end int) []string {
 	return append(lines, old[at:end]...)
 }
 
-// differing returns the rows of text and of other, the first and the one behind the last of each place,
-// where they have other lines.
+// differing returns the rows of text and of other where they differ: for each place the first row and the one after the
+// last.
 func differing(text, other string) []int {
 	rows := []int{}
 	moved := 0
@@ -195,7 +195,7 @@ func differing(text, other string) []int {
 	return rows
 }
 
-// tellConflicts tells of n new conflicts; stand is where the lines of both are, keys how the user decides.
+// tellConflicts notes n new conflicts; stand says where the lines of both are, keys how the user decides.
 func (w *Written) tellConflicts(n int, stand, keys string) {
 	where, name := "", filepath.Base(w.Path)
 	if n > 1 {
@@ -206,8 +206,8 @@ func (w *Written) tellConflicts(n int, stand, keys string) {
 	w.Brief = name + ": your lines and the agent's conflict: :Acp conflicts"
 }
 
-// Merge merges the changes from base to theirs into mine; conflicts are the lines of merged, counted from 1, at
-// which mine stands against them.
+// Merge merges the changes from base to theirs into mine; conflicts are the lines of merged, counted from 1, at which
+// mine wins against theirs.
 func Merge(base, mine, theirs string) (merged string, conflicts []int) {
 	merged, list := merge3(base, mine, theirs)
 	for _, c := range list {

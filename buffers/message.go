@@ -5,7 +5,7 @@ import "strings"
 // This file has the messages to Neovim about a buffer, and its answers: see acp.buffers.Write and the like in
 // lua/acp/files/buffers.lua.
 
-// target is a buffer, and how it and its file must still be.
+// target is a buffer, and the state that it and its file must still be in.
 type target struct {
 	Buf         int            `msgpack:"buf"`
 	Changedtick int            `msgpack:"changedtick"`
@@ -22,30 +22,30 @@ type writeArgs struct {
 	target
 	*mergeArgs
 	Steps   []undoStep `msgpack:"steps"`
-	Unsaved bool       `msgpack:"unsaved,omitempty"` // the disk has what it is to have already, and the buffer another text
-	Save    bool       `msgpack:"save"`              // the disk is to be written, having another text
-	Saved   bool       `msgpack:"saved,omitempty"`   // the host has written it
+	Unsaved bool       `msgpack:"unsaved,omitempty"` // the disk already has its text, and the buffer a different one
+	Save    bool       `msgpack:"save"`              // the disk has another text and is to be written
+	Saved   bool       `msgpack:"saved,omitempty"`   // the host has already written it
 	State   string     `msgpack:"state,omitempty"`   // in which the file's buffer must still be
-	Text    *string    `msgpack:"text,omitempty"`    // the agent's, with mergeArgs or where only Neovim knows the encoding
+	Text    *string    `msgpack:"text,omitempty"`    // the agent's, with mergeArgs or if only Neovim knows the encoding
 }
 
-// syncArgs has Neovim take what the disk has into a buffer.
+// syncArgs has Neovim bring what the disk has into a buffer.
 type syncArgs struct {
 	target
 	*mergeArgs
 	Step     *undoStep `msgpack:"step,omitempty"` // nil: the text stays
-	Own      bool      `msgpack:"own"`            // Neovim itself has left the disk so
+	Own      bool      `msgpack:"own"`            // Neovim itself left the disk like this
 	Reload   bool      `msgpack:"reload,omitempty"`
 	Bom      *bool     `msgpack:"bom,omitempty"`
 	Format   string    `msgpack:"format,omitempty"`   // how the disk's lines end, "" where that is not known
-	Encoding string    `msgpack:"encoding,omitempty"` // where that is another one by now
+	Encoding string    `msgpack:"encoding,omitempty"` // if that has changed
 	Text     *string   `msgpack:"text,omitempty"`     // what the disk has, with mergeArgs
 }
 
-// mergeArgs is where a buffer, which gets a merged text, conflicts with another one.
+// mergeArgs says where a buffer that gets a merged text conflicts with the other text.
 type mergeArgs struct {
 	Conflicts []conflictArgs `msgpack:"conflicts"`
-	Differing []int          `msgpack:"differing"` // rows where the texts differ: older conflicts elsewhere are none any more
+	Differing []int          `msgpack:"differing"` // rows where the texts differ: older conflicts elsewhere are over
 }
 
 type conflictArgs struct {
@@ -69,20 +69,20 @@ func mergeArgsOf(merged, theirs string, conflicts []conflict) *mergeArgs {
 	return args
 }
 
-// undoStep is what a buffer does to have a text, as one undo step.
+// undoStep is how a buffer gets a text, as one undo step.
 type undoStep struct {
 	Hunks []hunkArgs `msgpack:"hunks"`         // in order
-	Eol   *bool      `msgpack:"eol,omitempty"` // whether the last line ends; nil where there is none
+	Eol   *bool      `msgpack:"eol,omitempty"` // whether the last line ends; nil if there is none
 }
 
-// hunkArgs is the first row, how many lines it removes, and the lines it adds.
+// hunkArgs is the first row, how many lines are removed, and the lines added.
 type hunkArgs [3]any
 
 func (h hunkArgs) removes() int { return h[1].(int) }
 
 func (h hunkArgs) adds() []string { return h[2].([]string) }
 
-// stepTo is the step from lines, each with a newline, to a text.
+// stepTo returns the step from lines, each with a newline, to a text.
 func stepTo(lines, text string) undoStep {
 	s := undoStep{Hunks: []hunkArgs{}}
 	for _, c := range between(lines, Lined(text)) {
@@ -95,7 +95,7 @@ func stepTo(lines, text string) undoStep {
 	return s
 }
 
-// answered is what Neovim says of a write.
+// answered is what Neovim answers to a write.
 type answered struct {
 	Changed bool   `msgpack:"changed"`
 	Moved   bool   `msgpack:"moved"`
@@ -105,10 +105,10 @@ type answered struct {
 	Keys    string `msgpack:"keys"` // how the user decides conflicts
 	Save    int    `msgpack:"save"`
 	Tick    int    `msgpack:"tick"` // with the new text
-	Info    live   `msgpack:"info"` // what the buffer is then, or later
+	Info    live   `msgpack:"info"` // the buffer then, or later
 }
 
-// tookOver is what Neovim says of a sync.
+// tookOver is what Neovim answers to a sync.
 type tookOver struct {
 	Changed bool   `msgpack:"changed"`
 	Moved   bool   `msgpack:"moved"`
@@ -116,5 +116,5 @@ type tookOver struct {
 	Err     string `msgpack:"err"`
 	Keys    string `msgpack:"keys"`
 	Tick    int    `msgpack:"tick"`    // with the new text
-	Writing bool   `msgpack:"writing"` // the user is writing it
+	Writing bool   `msgpack:"writing"` // the user is writing the buffer
 }

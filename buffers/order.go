@@ -15,8 +15,8 @@ const workers = 8
 type job struct {
 	ctx  context.Context
 	path string // as asked for
-	real string // once it is known
-	same bool   // the path has to lead to real still, when it is the job's turn
+	real string // once known
+	same bool   // the path must still lead to real when it is the job's turn
 
 	run  func(path string)
 	fail func(error)
@@ -25,19 +25,19 @@ type job struct {
 	stop    func() bool
 }
 
-// order runs the jobs of one real path one after another, as they were added, and those of different
-// paths side by side. It has goroutines only while it has jobs.
+// order runs the jobs of one real path one after another, as they were added, and those of different paths
+// concurrently. It has goroutines only while it has jobs.
 type order struct {
 	mu        sync.Mutex
-	inbox     []*job // whose real path is not known yet
+	inbox     []*job // their real paths are not known yet
 	resolving bool
 	queues    map[string][]*job // by real path; the first is running or in ready
 	ready     []string
 	working   int
 }
 
-// add never blocks: finding the real path, where it is not known, is disk work and is done elsewhere, one path after
-// another so that the order stays.
+// add never blocks: finding an unknown real path is disk work and is done elsewhere, one path after another to keep the
+// order.
 func (o *order) add(j *job) {
 	j.stop = context.AfterFunc(j.ctx, func() {
 		if j.started.CompareAndSwap(false, true) {
@@ -58,7 +58,7 @@ func (o *order) add(j *job) {
 	}
 }
 
-// drain calls done when the jobs that are there now have run; from any goroutine.
+// drain calls done when the jobs now in the order have run; from any goroutine.
 func (o *order) drain(done func()) {
 	o.mu.Lock()
 	var last []*job
@@ -153,7 +153,7 @@ func (o *order) work() {
 	}
 }
 
-// unmoved returns an error when a path leads to another file than it should.
+// unmoved returns an error if a path leads to another file than it should.
 func (j *job) unmoved() error {
 	if !j.same {
 		return nil
@@ -167,7 +167,7 @@ func (j *job) unmoved() error {
 	return nil
 }
 
-// start calls fn unless the job's context has ended before.
+// start calls fn unless the job's context has already ended.
 func (j *job) start(fn func()) {
 	if j.started.CompareAndSwap(false, true) {
 		j.stop()

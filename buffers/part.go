@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file reads lines of files that are too large to be read whole.
+// This file reads lines of files that are too large to read whole.
 
 const (
-	// maxRead is how many bytes of text one read gives at most; of a larger file only lines are given.
+	// maxRead is the most bytes of text that one read returns; a larger file is only read by lines.
 	maxRead = 64 << 20
-	// maxFile is the size in bytes above which a file is not read whole for any other end, as to write it.
+	// maxFile is the size in bytes above which a file is not read whole for any other purpose, such as writing it.
 	maxFile = 256 << 20
-	// streamed is how many bytes of a larger file are read at once.
+	// streamed is how many bytes of a larger file are read at a time.
 	streamed = 256 << 10
 )
 
-// tooLarge is of a file that is too large to be read whole.
+// tooLarge is the error for a file that is too large to read whole.
 type tooLarge struct {
 	size, limit int64 // bytes
 }
@@ -31,7 +31,7 @@ func (e tooLarge) Error() string {
 	return fmt.Sprintf("it has %s, and at most %s are read or written as a whole", megabytes(e.size), megabytes(e.limit))
 }
 
-// asRead is the error of a read for an agent.
+// asRead returns the error of a read for an agent.
 func (e tooLarge) asRead() error {
 	return fmt.Errorf("it has %s, and at most %s are read at once: read it by lines, with line and limit", megabytes(e.size), megabytes(e.limit))
 }
@@ -41,7 +41,7 @@ var (
 	errLargeWide = fmt.Errorf("it has more than %s and is UTF-16, which is not read by lines", megabytes(maxRead))
 )
 
-// megabytes is a size in words.
+// megabytes returns a size in words.
 func megabytes(size int64) string {
 	if size < 10<<30 {
 		return fmt.Sprintf("%d MB", size>>20)

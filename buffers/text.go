@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// format is how a file's text stands on the disk.
+// format is how a file's text is encoded on the disk.
 type format struct {
 	encoding string // Neovim's name in 'fileencoding': "utf-8", "latin1", "utf-16le" or "utf-16"
 	bom      bool
@@ -17,8 +17,8 @@ type format struct {
 
 var boms = map[string]string{"utf-8": "\xef\xbb\xbf", "utf-16le": "\xff\xfe", "utf-16": "\xfe\xff"}
 
-// detect tells the format of a file as Neovim does with its default 'fileencodings': by the byte order
-// mark, else UTF-8 where that is valid, else latin1.
+// detect determines the format of a file as Neovim does with its default 'fileencodings': by the byte order mark, else
+// UTF-8 if that is valid, else latin1.
 func detect(data []byte) (string, format) {
 	for _, name := range []string{"utf-8", "utf-16le", "utf-16"} {
 		if !bytes.HasPrefix(data, []byte(boms[name])) {
@@ -35,9 +35,9 @@ func detect(data []byte) (string, format) {
 	return text, f
 }
 
-// Form tells how the text of a file with these bytes stands on the disk, beside the text itself: its encoding, its line
-// ends, "dos" where all are "\r\n" and else "unix", "bom" where it begins with a byte order mark, and "noeol" where its
-// last line lacks an end, as in "utf-8 dos bom". Files of one text and one form have the same bytes.
+// Form returns how the text of a file with these bytes is encoded on the disk: its encoding, its line ends, "dos" if
+// all are "\r\n" and otherwise "unix", "bom" if it begins with a byte order mark, and "noeol" if its last line has no
+// end, as in "utf-8 dos bom". Files with the same text and form have the same bytes.
 func Form(data []byte) string {
 	if !utf8.Valid(data) {
 		text, f := detect(data)
@@ -52,7 +52,7 @@ func Form(data []byte) string {
 	return form + " noeol"
 }
 
-// lastEnd is what the form of a text says of the end of its last line.
+// lastEnd returns what the form of a text says about the end of its last line.
 func lastEnd(text string) string {
 	if ended(text) {
 		return ""
@@ -71,8 +71,8 @@ func (f format) String() string {
 	return form
 }
 
-// Encoded gives the bytes of a text in a form that [Form] has told; "" is plain UTF-8. Whether its last line ends is
-// told by the text or by the form.
+// Encoded returns the bytes of a text in a form from [Form]; "" is plain UTF-8. Whether its last line ends is decided
+// by the text or by the form.
 func Encoded(text, form string) ([]byte, error) {
 	f := format{encoding: "utf-8"}
 	for i, word := range strings.Fields(form) {
@@ -90,7 +90,7 @@ func Encoded(text, form string) ([]byte, error) {
 	return f.encode(text)
 }
 
-// Lined is a text with a newline behind each of its lines.
+// Lined returns a text with a newline after each of its lines.
 func Lined(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -98,14 +98,14 @@ func Lined(text string) string {
 	return text + "\n"
 }
 
-// Decoded is the text that a file with these bytes has.
+// Decoded returns the text of a file with these bytes.
 func Decoded(data []byte) string {
 	text, _ := detect(data)
 	return text
 }
 
-// decode gives the text of data in an encoding, and false where that encoding is not known here or
-// would not give the same bytes back.
+// decode returns the text of data in an encoding, and false if the encoding is not known here or would not give the
+// same bytes back.
 func decode(data []byte, encoding string) (string, format, bool) {
 	if encoding == "" {
 		encoding = "utf-8"
@@ -139,7 +139,7 @@ func decode(data []byte, encoding string) (string, format, bool) {
 	return text, f, ok
 }
 
-// encode gives the bytes of text.
+// encode returns the bytes of text.
 func (f format) encode(text string) ([]byte, error) {
 	if f.dos {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
@@ -166,7 +166,7 @@ func (f format) encode(text string) ([]byte, error) {
 	return data, nil
 }
 
-// normal gives the agent's text for a file of this format without what the format adds by itself.
+// normal returns the agent's text for a file of this format without what the format itself adds.
 func (f format) normal(text string) string {
 	if f.bom {
 		text = strings.TrimPrefix(text, "\ufeff")
@@ -189,8 +189,7 @@ func byteOrder(encoding string) order16 {
 	return binary.BigEndian
 }
 
-// lineRange is the part of a text that a read asks for, lines from first (0-based) to last, exclusive;
-// last < 0 means to the end.
+// lineRange returns the lines that a read asks for, from first (0-based) to last, exclusive; last < 0 means to the end.
 func (r Read) lineRange() (first, last int) {
 	if r.Line != nil {
 		first = max(*r.Line-1, 0)
@@ -201,8 +200,8 @@ func (r Read) lineRange() (first, last int) {
 	return first, first + max(*r.Limit, 0)
 }
 
-// cutLines returns the lines from first to last of text, each with its newline, so that the parts of
-// a file read one after another are the file.
+// cutLines returns the lines from first to last of text, each with its newline, so that the parts of a file, read one
+// after another, make the file.
 func cutLines(text string, first, last int) string {
 	start := skipLines(text, first)
 	if last < 0 {
@@ -211,7 +210,7 @@ func cutLines(text string, first, last int) string {
 	return text[start : start+skipLines(text[start:], last-first)]
 }
 
-// skipLines returns where line n begins, or the end of text.
+// skipLines returns the offset of line n, or the end of text.
 func skipLines(text string, n int) int {
 	at := 0
 	for ; n > 0; n-- {

@@ -8,15 +8,15 @@ import (
 
 // This file lists the unsaved text of buffers.
 
-// Unsaved is a text that a buffer has and the disk has not.
+// Unsaved is a text that a buffer has and the disk does not.
 type Unsaved struct {
 	Path string // the real path
 	Text string
-	Disk *string // what the disk has; nil where there is no file
+	Disk *string // what the disk has; nil if there is no file
 }
 
-// Unsaved gives the unsaved text of a file's buffer to done, or nil where it has none. The agent does not
-// get to know it by that. done is called exactly once, from any goroutine, as with [Files.Read].
+// Unsaved passes the unsaved text of a file's buffer to done, or nil if it has none. The agent does not learn it by
+// that. done is called exactly once, from any goroutine, as with [Files.Read].
 func (f *Files) Unsaved(ctx context.Context, path string, done func(*Unsaved, error)) {
 	submit(f, "read", &job{ctx: ctx, path: path}, func(path string) (*Unsaved, error) { return f.unsaved(ctx, path) }, done)
 }

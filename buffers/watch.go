@@ -14,11 +14,11 @@ import (
 const (
 	// quiet is how long nothing happens to a file before it counts as written.
 	quiet = 30 * time.Millisecond
-	// patience is the longest that a file is waited for which is written again and again, which is
-	// empty, or which is not there: most such are in the middle of being written.
+	// patience is the longest wait for a file that is written again and again, is empty, or is missing: most such files
+	// are in the middle of being written.
 	patience = 300 * time.Millisecond
-	// A file that changes all the time is left alone for restTimes as long as the last change took, so
-	// that Neovim has time for other things; never longer than maxRest.
+	// A file that changes all the time is left alone for restTimes as long as the last sync took, so that Neovim has
+	// time for other things, but never longer than maxRest.
 	restTimes = 4
 	maxRest   = 2 * time.Second
 )
@@ -26,37 +26,38 @@ const (
 // Tracked is a file that a loaded buffer shows.
 type Tracked struct {
 	Name string // absolute
-	// Disk is the file as Neovim has last read or written it, where that is known.
+	// Disk is the file as Neovim last read or wrote it, if known.
 	Disk *DiskState
-	// Large says that the buffer is too large to be kept in step with the disk: the user is told that it has changed.
+	// Large says that the buffer is too large to be kept in step with the disk: the user is only told that the file has
+	// changed.
 	Large bool
 }
 
-// DiskState tells one state of a file from another.
+// DiskState distinguishes states of a file.
 type DiskState struct {
 	Exists          bool
 	Sec, Nsec, Size int64
 }
 
-// Opened tells of a file that a buffer shows now, or no longer, or that the user has saved, and what the disk had
+// Opened reports that a buffer now shows a file, no longer shows it, or was saved by the user, and what the disk had
 // then: when Neovim read it, or when the buffer was last in step with it.
 type Opened struct {
 	Path   string // the real one
 	Loaded bool
 	Saved  bool
-	Text   *string   // nil where it is not known
+	Text   *string   // nil if unknown
 	Form   string    // see [Form]
-	Since  time.Time // so long the disk has been as it is
+	Since  time.Time // since when the disk has been as it is
 }
 
-// Watch brings buffers in step with what other programs do to their files. Its methods may be called
-// from any goroutine and do not block, but for Close.
+// Watch keeps buffers in step with what other programs do to their files. Its methods may be called from any goroutine
+// and do not block, except for Close.
 type Watch struct {
-	// Opened, which may be nil, hears of files that buffers begin or cease to show, in the order of what is told of
-	// them; from any goroutine. To be set before the first Track.
+	// Opened, which may be nil, is called about files that buffers begin or cease to show, in order with what is
+	// reported about them; from any goroutine. Set before the first Track.
 	Opened func(Opened)
-	// Agents, which may be nil, reports whether an agent is at work: then it counts as its own doing what others make of
-	// the disk. To be set before the first Track; any goroutine.
+	// Agents, which may be nil, reports whether an agent is working: then changes on the disk count as the agent's. Set
+	// before the first Track; any goroutine.
 	Agents func() bool
 
 	files   *Files
@@ -70,7 +71,7 @@ type Watch struct {
 
 	mu     sync.Mutex // guards the fields below
 	wanted *[]Tracked
-	given  map[string]bool // the names of Track, at once
+	given  map[string]bool // the names given to Track
 	check  bool
 	asked  []catchUp
 	known  map[string]*watched // by real path
@@ -78,26 +79,26 @@ type Watch struct {
 
 	// The fields below belong to run.
 
-	notify *fsnotify.Watcher // nil when there can be none
-	dirs   map[string]bool   // watched; false where that failed
-	limit  error             // as last told
+	notify *fsnotify.Watcher // nil if there can be none
+	dirs   map[string]bool   // watched; false if that failed
+	limit  error             // as last reported
 }
 
 // watched is a tracked file. Its fields are guarded by Watch.mu.
 type watched struct {
 	large       bool         // see Tracked
 	at          stamp        // the disk when it was last compared with the buffer
-	gone        bool         // there was no file any more, which was told unless ours
+	gone        bool         // the file was gone, which was reported unless ours
 	ours        bool         // it was removed here
 	was         stamp        // the disk before that
-	first, last time.Time    // of the events that are not taken yet
+	first, last time.Time    // of the events not handled yet
 	rest        time.Time    // until when it is left alone
-	waiting     []func(bool) // those of CatchUp
+	waiting     []func(bool) // calls of CatchUp
 }
 
-// Watch begins to watch the files that Track names. What reaches a buffer, or does not, is told. Where
-// the system's limits leave no watch, limited is called with the reason, and with nil when that has
-// passed: then Check alone finds changes. Both are called from any goroutine.
+// Watch begins to watch the files that Track names. told is called with what reaches a buffer, or does not. If the
+// system's limits prevent watching, limited is called with the reason, and with nil when that has passed; meanwhile
+// only Check finds changes. Both are called from any goroutine.
 func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{
@@ -110,7 +111,7 @@ func (f *Files) Watch(told func(Written), limited func(error)) *Watch {
 	return w
 }
 
-// Track gives the files to watch, all of them.
+// Track sets the files to watch, all of them.
 func (w *Watch) Track(files []Tracked) {
 	given := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -125,10 +126,10 @@ func (w *Watch) Track(files []Tracked) {
 	w.signal()
 }
 
-// Tracks is closed when it is known which files buffers show.
+// Tracks returns a channel that is closed once it is known which files buffers show.
 func (w *Watch) Tracks() <-chan struct{} { return w.tracks }
 
-// Check looks for changes that no event has told of.
+// Check looks for changes that no event reported.
 func (w *Watch) Check() {
 	w.mu.Lock()
 	w.check = true
@@ -146,9 +147,9 @@ func (w *Watch) CheckFile(name string) {
 	}
 }
 
-// CatchUp compares a tracked file with its buffer as soon as nothing happens to the file, for somebody who
-// waits for that. done, which must not block, is called from any goroutine and told whether it may be asked for
-// again, should the disk be another one by then; it is not called after Close.
+// CatchUp compares a tracked file with its buffer as soon as the file is quiet, for somebody who waits for that. done,
+// which must not block, is called from any goroutine with whether it is worth asking again if the disk has changed once
+// more; it is not called after Close.
 func (w *Watch) CatchUp(name string, done func(again bool)) {
 	w.mu.Lock()
 	w.asked = append(w.asked, catchUp{name, done})
@@ -162,7 +163,7 @@ type catchUp struct {
 	done func(again bool)
 }
 
-// hurry has a file taken before its rest is over.
+// hurry syncs a file before its rest is over.
 func (w *Watch) hurry(c catchUp) {
 	w.mu.Lock()
 	path := w.names[c.name]
@@ -186,8 +187,8 @@ func (w *Watch) hurry(c catchUp) {
 	}
 }
 
-// Saved says that the user has written a tracked file: what the agent then makes of it is compared with
-// that, however soon.
+// Saved says that the user has written a tracked file: the agent's next change is compared with that, however soon it
+// comes.
 func (w *Watch) Saved(name string) {
 	w.mu.Lock()
 	path, ok := w.names[name]
@@ -200,8 +201,8 @@ func (w *Watch) Saved(name string) {
 	}
 }
 
-// Overwritten says that the user has written a file from a buffer that does not show it: what another buffer then
-// gets of that is the user's.
+// Overwritten says that the user has written a file from a buffer that does not show it: what another buffer then gets
+// from that is the user's.
 func (w *Watch) Overwritten(name string) {
 	w.mu.Lock()
 	path, ok := w.names[name]
@@ -211,7 +212,7 @@ func (w *Watch) Overwritten(name string) {
 	}
 }
 
-// Reread says that Neovim has read a tracked file again: what others have made of it is told before the user does more.
+// Reread says that Neovim has read a tracked file again: what others did to it is reported before the user does more.
 func (w *Watch) Reread(name string) {
 	w.mu.Lock()
 	path, ok := w.names[name]
@@ -219,7 +220,7 @@ func (w *Watch) Reread(name string) {
 	if ok {
 		w.order(path, func(real string) {
 			if err := w.sync(path, real, how{empty: true}); missing(err) {
-				w.files.synced.put(real, inStep{}) // with that the buffer is in step, which has no line
+				w.files.synced.put(real, inStep{}) // the buffer, which has no line, is in step with that
 				return
 			}
 			w.tellOpened(real, Opened{Loaded: true})
@@ -227,8 +228,8 @@ func (w *Watch) Reread(name string) {
 	}
 }
 
-// Finish has what the disk has of a file reach its buffer now, also that it is empty or gone: whoever wrote it
-// is known to be done with it. done is called exactly once, from any goroutine, after that was told.
+// Finish syncs a file's buffer with the disk now, even if the file is empty or gone: whoever wrote it is known to be
+// done with it. done is called exactly once, from any goroutine, after that was reported.
 func (w *Watch) Finish(path string, done func()) {
 	w.files.order.add(&job{
 		ctx:  w.ctx,
@@ -246,7 +247,7 @@ func (w *Watch) Finish(path string, done func()) {
 	})
 }
 
-// Close ends it; nothing is told afterwards but of a change that is being taken already.
+// Close ends the watch; afterwards only a sync that has already begun is reported.
 func (w *Watch) Close() {
 	w.files.watch.CompareAndSwap(w, nil)
 	w.cancel()
@@ -260,7 +261,7 @@ func (w *Watch) signal() {
 	}
 }
 
-// touch says that something has happened to a file.
+// touch notes that something has happened to a file.
 func (w *Watch) touch(path string) {
 	w.mu.Lock()
 	f := w.known[path]
@@ -276,8 +277,8 @@ func (w *Watch) touch(path string) {
 	}
 }
 
-// Settle has what the disk has of all tracked files reach their buffers: whoever wrote them is known to be done
-// with it. done is called once, from any goroutine, after all of it was told.
+// Settle syncs all tracked files' buffers with the disk: whoever wrote the files is known to be done with them. done is
+// called once, from any goroutine, after all of it was reported.
 func (w *Watch) Settle(done func()) {
 	w.mu.Lock()
 	were := make(map[string]stamp, len(w.known))
@@ -302,8 +303,8 @@ func (w *Watch) Settle(done func()) {
 	}()
 }
 
-// Heard calls done once, from any goroutine, after all was told of what Neovim has said of files up to now: that they
-// were opened, read anew, or written.
+// Heard calls done once, from any goroutine, after everything was reported that Neovim has said about files so far:
+// that they were opened, read again, or written.
 func (w *Watch) Heard(done func()) { w.files.order.drain(done) }
 
 // Loaded returns the real paths of the tracked files that are kept in step with the disk.
@@ -319,7 +320,7 @@ func (w *Watch) Loaded() []string {
 	return paths
 }
 
-// drain takes what fsnotify tells, and never waits for a disk.
+// drain takes fsnotify's events, and never waits for a disk.
 func (w *Watch) drain(n *fsnotify.Watcher) {
 	for {
 		select {
@@ -327,7 +328,7 @@ func (w *Watch) drain(n *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			w.touch(e.Name) // also where it is Chmod, which a new time is too
+			w.touch(e.Name) // even for Chmod, which a new time causes too
 		case _, ok := <-n.Errors:
 			if !ok {
 				return
@@ -392,7 +393,7 @@ func (w *Watch) track(files []Tracked) {
 	var fresh []string
 	w.mu.Lock()
 	w.names = names
-	left := map[string]bool{} // whether it was gone
+	left := map[string]bool{} // whether the file was gone
 	for path, f := range w.known {
 		if _, ok := disks[path]; !ok || f.large != large[path] {
 			delete(w.known, path)
@@ -412,21 +413,21 @@ func (w *Watch) track(files []Tracked) {
 	w.mu.Unlock()
 	for path, gone := range left {
 		w.order(path, func(real string) {
-			if gone { // of what is there now the buffer had nothing
+			if gone { // the buffer had nothing of what is there now
 				w.files.synced.forget(real)
 			}
 			w.tellOpened(real, Opened{})
 		})
 	}
 	w.watchDirs(disks)
-	// After the directory is watched, so that nothing is missed between.
+	// After watching the directory, so that nothing is missed in between.
 	for _, path := range fresh {
 		w.remember(path, disks[path])
 	}
 }
 
-// watchDirs watches the directories of files, and no others. What is watched already is asked for
-// again: a directory may be another one by now.
+// watchDirs watches the directories of files, and no others. Directories already watched are added again: one may have
+// been replaced.
 func (w *Watch) watchDirs(files map[string]*DiskState) {
 	if w.notify == nil {
 		return
@@ -446,7 +447,7 @@ func (w *Watch) watchDirs(files map[string]*DiskState) {
 	}
 	for dir, ok := range w.dirs {
 		if _, still := dirs[dir]; ok && !still {
-			w.notify.Remove(dir) // its error is that the directory is gone
+			w.notify.Remove(dir) // its error means that the directory is gone
 		}
 	}
 	w.dirs = dirs
@@ -460,7 +461,7 @@ func (w *Watch) tellLimit(err error) {
 	w.limit = err
 }
 
-// remember notes what the disk has for a file that was not watched before.
+// remember notes what the disk has for a newly watched file.
 func (w *Watch) remember(path string, disk *DiskState) {
 	w.order(path, func(real string) {
 		at, err := w.files.remember(real, disk)
@@ -478,7 +479,7 @@ func (w *Watch) remember(path string, disk *DiskState) {
 	})
 }
 
-// tellOpened tells that a buffer shows a file now, or no longer, or that the user has saved it or read it again.
+// tellOpened reports that a buffer now shows a file or no longer does, or that the user has saved it or read it again.
 func (w *Watch) tellOpened(path string, o Opened) {
 	if w.Opened == nil {
 		return
@@ -487,7 +488,7 @@ func (w *Watch) tellOpened(path string, o Opened) {
 	if was, ok := w.files.synced.get(path); ok {
 		o.Text, o.Form = &was.text, was.form
 	} else if o.Loaded && !o.Saved {
-		// The disk is another one by now. What the user has not touched is what Neovim read.
+		// The disk has changed by now. What the user has not touched is what Neovim read.
 		if l, err := w.files.liveWith(w.ctx, path, 0, -1, false); err == nil && l.Buf != 0 && !l.Modified {
 			if text, ok, err := w.files.whole(w.ctx, path, l); err == nil && ok {
 				o.Text, o.Form = &text, l.standing().String()
@@ -497,7 +498,7 @@ func (w *Watch) tellOpened(path string, o Opened) {
 	w.Opened(o)
 }
 
-// order runs a job behind the reads and writes of the same file.
+// order runs a job after the earlier reads and writes of the same file.
 func (w *Watch) order(path string, run func(path string)) {
 	w.files.order.add(&job{ctx: w.ctx, path: path, run: run, fail: func(error) {}})
 }
@@ -510,7 +511,7 @@ func (w *Watch) set(path string, change func(*watched)) {
 	}
 }
 
-// compare touches the files that are not what they were.
+// compare touches the files that have changed.
 func (w *Watch) compare() {
 	files := map[string]*DiskState{}
 	were := map[string]stamp{}
@@ -531,8 +532,8 @@ func (w *Watch) compare() {
 	}
 }
 
-// takeDue begins with the files to which nothing happens any more, and says how long until there may
-// be more of them; 0 is until woken.
+// takeDue begins to sync the files that are quiet, and returns how long until there may be more of them; 0 is until
+// woken.
 func (w *Watch) takeDue() (next time.Duration) {
 	touched := map[string]watched{}
 	w.mu.Lock()
@@ -570,19 +571,19 @@ func (w *Watch) takeDue() (next time.Duration) {
 	return next
 }
 
-// unfinished tells of a file that it may be in the middle of being written.
+// unfinished reports whether a file may be in the middle of being written.
 func unfinished(path string) bool {
 	info, err := os.Stat(path)
 	return err != nil || info.Mode().IsRegular() && info.Size() == 0
 }
 
-// sync takes one change, and tells of it; path is what is watched, and real where that leads by now. An empty file
-// that may not be taken so is errUnfinished, and waited for.
+// sync handles one change and reports it; path is what is watched, and real where that now leads. An empty file that
+// may be unfinished is errUnfinished, and waited for.
 func (w *Watch) sync(path, real string, h how) error {
 	began := time.Now()
 	h.idle = w.Agents != nil && !w.Agents()
 	w.set(path, func(f *watched) {
-		h.large, f.gone = f.large, f.gone && !h.saved // it was there, by the user, whatever has become of it since
+		h.large, f.gone = f.large, f.gone && !h.saved // the user saved it, so it existed, whatever happened to it since
 	})
 	got, err := safely(func(real string) (syncResult, error) { return w.files.sync(w.ctx, real, h) }, real)
 	if errors.Is(err, errUnfinished) {
@@ -606,7 +607,7 @@ func (w *Watch) sync(path, real string, h how) error {
 			f.at, f.gone = got.at, none
 		}
 	})
-	// Of another failure the next Check comes back to it.
+	// After any other failure the next Check comes back to it.
 	switch {
 	case none && !told && !own:
 		c := Written{Path: path, Note: note, Deleted: !errors.Is(err, errTooLarge), ReadAt: began}

@@ -7,10 +7,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// Withdraw takes a change back that somebody made of before, and that left after, out of now, what the user has
-// made of that. It works by lines: what was put in goes, also where the user has put lines between; what was
-// taken out comes back; lines of the user's stay. Where the user has written other lines in the place of some
-// that were put in, that place stays as it is: conflicts are such lines of the result, counted from 1.
+// Withdraw undoes somebody's change from before to after in now, which is what the user has since made of after. It
+// works by lines: added lines go, even if the user put lines between them; removed lines come back; the user's lines
+// stay. If the user replaced some of the added lines, that place stays as it is: conflicts are such lines of the
+// result, counted from 1.
 func Withdraw(after, now, before string) (text string, conflicts []int) {
 	switch {
 	case now == after:
@@ -23,8 +23,8 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 	var (
 		gone     = make([]bool, len(old)+1)
 		replaced = make([]bool, len(old)+1) // by the user
-		left     = make([]bool, len(old)+1) // as the user has replaced some of it
-		typed    = map[int]linediff.Edit{}  // by the line before which it stands
+		left     = make([]bool, len(old)+1) // because the user replaced some of it
+		typed    = map[int]linediff.Edit{}  // by the line it comes before
 		restored = map[int]linediff.Edit{}
 	)
 	mark := func(lines []bool, e linediff.Edit) {
@@ -44,7 +44,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		case !slices.Contains(replaced[e.A0:e.A1], true):
 			restored[e.A0] = e
 			mark(gone, e)
-		case u.A1 != e.A1 || !slices.Equal(mine[u.B0:u.B1], wanted[e.B0:e.B1]): // else the user has taken it back
+		case u.A1 != e.A1 || !slices.Equal(mine[u.B0:u.B1], wanted[e.B0:e.B1]): // otherwise the user has undone it
 			mark(left, e)
 		}
 	}
@@ -56,7 +56,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 			conflicts = append(conflicts, len(out)+1)
 		}
 		first, second := mine[u.B0:u.B1], wanted[e.B0:e.B1]
-		if e.A0 == e.A1 { // lines were only taken out there: what is typed stands below them, as in the record
+		if e.A0 == e.A1 { // lines were only removed there: what is typed goes below them, as in the record
 			first, second = second, first
 		}
 		if e == (linediff.Edit{}) && back.end == at && back.to == len(out) { // typed right below what came back
@@ -82,7 +82,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 	return text, conflicts
 }
 
-// joined are the lines of both lists, once where they are the same.
+// joined returns the lines of both lists, common ones once.
 func joined(mine, back []string) (out []string) {
 	at := 0 // in mine
 	for _, e := range linediff.Compare(mine, back) {
@@ -95,8 +95,8 @@ func joined(mine, back []string) (out []string) {
 // ended reports whether the last line of a text has its newline.
 func ended(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }
 
-// WithdrawUnder takes a change back, as [Withdraw] does, out of what the disk has under a buffer with unsaved text,
-// mine: where the buffer has not taken the change over, as it conflicts with that text. What the buffer has of it stays.
+// WithdrawUnder undoes a change, like [Withdraw], in what the disk has under a buffer with unsaved text, mine, as far
+// as the buffer has not taken the change because it conflicts with that text. What the buffer has of it stays.
 func WithdrawUnder(mine, after, disk, before string) string {
 	text, _ := Withdraw(after, disk, before)
 	had, wanted, shown := linediff.Lines(Lined(disk)), linediff.Lines(Lined(text)), linediff.Lines(Lined(mine))

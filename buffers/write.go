@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// This file writes a file that a buffer may show, until disk and buffer have what they are to have.
+// This file writes a file that a buffer may show, until disk and buffer have what they should.
 
-// liveWrite is a write to a file, through as many tries as it takes.
+// liveWrite is a write to a file, in as many attempts as it takes.
 type liveWrite struct {
 	*Files
 	path   string
-	goalOf func(found) (goal, error) // may be asked once more for each try
-	own    bool                      // by the user's own wish: the agent does not get to know it
+	goalOf func(found) (goal, error) // may be called again for each attempt
+	own    bool                      // on the user's behalf: the agent does not learn of it
 
-	looked bool   // there was a first try
-	expect string // the state that the buffer must be in, where it was not asked for
-	// old is the disk before the write, once the write has replaced it, and left what it is since then.
+	looked bool   // there was a first attempt
+	expect string // the state that the buffer must be in, if Neovim was not asked
+	// old is the disk before the write, once the write has replaced it, and left its state since then.
 	old  *file
 	left stamp
-	// save is the buffer's changedtick at which it is to be saved once more, as the user does; 0 is not.
+	// save is the buffer's changedtick at which it must be saved again, as by the user; 0 if not.
 	save int
-	// kept is what the journal keeps of the write while Neovim is on it.
+	// kept is the write's journal entry while Neovim is writing.
 	kept *kept
-	// edited is that the buffer's text was changed.
+	// edited says that the buffer's text was changed.
 	edited bool
-	// caught is the disk that the buffer was synced with, or could not be, for this write.
+	// caught is the disk that the buffer was synced with, or could not be, before this write.
 	caught *stamp
 
 	Written
@@ -44,7 +44,7 @@ func (f *Files) write(ctx context.Context, path string, asked Write) (Written, e
 	return w.run(ctx, asked.Waiting)
 }
 
-// run tries until all is done, or nothing. waiting is that of a Write.
+// run tries until all is done, or nothing. waiting is Write.Waiting.
 func (w *liveWrite) run(ctx context.Context, waiting func()) (Written, error) {
 	for try := 0; try < maxTries; {
 		outcome, err := w.look(ctx)
@@ -66,7 +66,7 @@ func (w *liveWrite) run(ctx context.Context, waiting func()) (Written, error) {
 	return Written{}, errors.Join(ErrBusy, w.takeBack())
 }
 
-// look is one try, wherever the file's text is.
+// look makes one attempt, wherever the file's text is.
 func (w *liveWrite) look(ctx context.Context) (outcome, error) {
 	if l, ok := w.expected(); ok {
 		w.expect = l.State
@@ -92,9 +92,9 @@ func (w *liveWrite) look(ctx context.Context) (outcome, error) {
 	return applied, w.writeDisk(l)
 }
 
-// expected is what Neovim has told last of the buffer, with which an agent's first try may do without asking:
-// Neovim refuses it where the buffer is no longer so. A buffer with unsaved text is asked about, as then the
-// disk is written first.
+// expected returns what Neovim last said about the buffer, so that an agent's first attempt need not ask: Neovim
+// refuses it if the buffer has changed. For a buffer with unsaved text Neovim is asked, as then the disk is written
+// first.
 func (w *liveWrite) expected() (live, bool) {
 	if w.own || w.looked {
 		return live{}, false
@@ -156,7 +156,7 @@ func (w *liveWrite) writeDisk(l live) error {
 	return nil
 }
 
-// sameText compares texts of which nil is no file.
+// sameText compares texts; nil is no file.
 func sameText(a, b *string) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
@@ -164,13 +164,13 @@ func sameText(a, b *string) bool {
 type outcome int
 
 const (
-	onward outcome = iota // there is more to be done
+	onward outcome = iota // there is more to do
 	applied
 	moved  // something changed since it was looked at: look again
-	locked // Neovim lets no text change now
+	locked // Neovim allows no text changes now
 )
 
-// settle remembers what was reached; w.Written is filled.
+// settle remembers what was achieved; w.Written is filled in.
 func (w *liveWrite) settle(g goal, written stamp) {
 	if g.known != nil {
 		w.seen.put(w.path, *g.known)
@@ -179,7 +179,7 @@ func (w *liveWrite) settle(g goal, written stamp) {
 	w.there(w.path)
 }
 
-// there notes that a file is there which may have been gone.
+// there notes that a file exists which may have been gone.
 func (f *Files) there(path string) {
 	f.removed.Delete(path)
 	if w := f.watch.Load(); w != nil {
@@ -187,8 +187,8 @@ func (f *Files) there(path string) {
 	}
 }
 
-// hand has Neovim do a part of a write. Where ctx ends before, Neovim goes on with it, and late has its
-// answer; where Neovim is gone the file tells the journal how far it came.
+// hand has Neovim do its part of a write. If ctx ends first, Neovim continues, and late gets its answer; if Neovim is
+// gone, the file shows the journal how far it came.
 func hand[T any](ctx context.Context, w *liveWrite, fn string, args any, late func(T)) (got T, err error) {
 	type result struct {
 		got T
@@ -216,7 +216,7 @@ func hand[T any](ctx context.Context, w *liveWrite, fn string, args any, late fu
 	}
 }
 
-// replaceDisk gives the disk a text that the buffer will not have, in the buffer's encoding and format.
+// replaceDisk writes the disk a text that the buffer will not have, in the buffer's encoding and format.
 func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	form, err := l.form()
 	if err != nil {
@@ -239,11 +239,10 @@ func (w *liveWrite) replaceDisk(l live, disk file, text string) (file, error) {
 	return now, err
 }
 
-// isLeft reports whether the disk is as the write has left it.
+// isLeft reports whether the disk is as the write left it.
 func (w *liveWrite) isLeft(disk file) bool { return disk.exists() && stampOf(disk.info) == w.left }
 
-// takeBack gives the disk what it had before a write that has come to nothing, unless another program has
-// changed it since.
+// takeBack restores the disk after a write that failed, unless another program has changed it since.
 func (w *liveWrite) takeBack() error {
 	if w.old == nil {
 		return nil

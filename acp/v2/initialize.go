@@ -38,7 +38,7 @@ type Implementation struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ClientCapabilities are what the client can beside the baseline.
+// ClientCapabilities are what the client can do beyond the baseline.
 type ClientCapabilities struct {
 	Auth        *ClientAuthCapabilities  `json:"auth,omitzero" wire:"lenient"`
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero" wire:"lenient"`
@@ -58,7 +58,7 @@ type ElicitationCapabilities struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// AgentCapabilities are what the agent can beside the baseline.
+// AgentCapabilities are what the agent can do beyond the baseline.
 type AgentCapabilities struct {
 	Session   *SessionCapabilities   `json:"session,omitzero" wire:"lenient"`
 	Auth      *AgentAuthCapabilities `json:"auth,omitzero" wire:"lenient"`
@@ -90,7 +90,7 @@ type SessionCapabilities struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// PromptCapabilities are what a prompt may have beside text and links.
+// PromptCapabilities are what a prompt may have besides text and links.
 type PromptCapabilities struct {
 	Image           *Supported      `json:"image,omitzero" wire:"lenient"`
 	Audio           *Supported      `json:"audio,omitzero" wire:"lenient"`

@@ -184,7 +184,7 @@ func (n Notice) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "notice", body(n))
 }
 
-// CompactionUpdate tells of a compaction of the context.
+// CompactionUpdate reports a compaction of the context.
 type CompactionUpdate struct {
 	CompactionID string                  `json:"compactionId" wire:"required"`
 	Status       string                  `json:"status" wire:"required"`

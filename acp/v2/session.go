@@ -43,7 +43,7 @@ type SessionChoices struct {
 	Meta              json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ResumeSessionRequest takes up a session that the agent keeps; with ReplayFrom the agent tells what was said in it.
+// ResumeSessionRequest resumes a session that the agent keeps; with ReplayFrom the agent replays what was said in it.
 // See "Session Setup".
 type ResumeSessionRequest struct {
 	SessionID             SessionID           `json:"sessionId" wire:"required"`
@@ -55,7 +55,7 @@ type ResumeSessionRequest struct {
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ReplayFrom says from where on a session is told again.
+// ReplayFrom says from where on a session is replayed.
 type ReplayFrom struct {
 	Type string          `json:"type" wire:"required"` // "start"
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

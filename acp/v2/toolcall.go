@@ -110,8 +110,8 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("type", "content", body(c))
 }
 
-// Terminal shows a terminal of the agent, which may be told of before or after.
-// See "Tool Calls", "Display-only Terminals".
+// Terminal shows a terminal of the agent, which may be announced before or after. See "Tool Calls", "Display-only
+// Terminals".
 type Terminal struct {
 	TerminalID TerminalID      `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

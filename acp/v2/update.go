@@ -2,7 +2,7 @@ package v2
 
 import "encoding/json"
 
-// MethodSessionUpdate is the notification by which the agent tells what happens in a session.
+// MethodSessionUpdate is the notification by which the agent reports what happens in a session.
 const MethodSessionUpdate = "session/update"
 
 // UpdateSessionNotification is one update of one session. See "Prompt Lifecycle", "Agent Reports

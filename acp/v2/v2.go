@@ -1,5 +1,5 @@
-// Package v2 has the messages of version 2 of the Agent Client Protocol, but for elicitation, which is
-// version 1's. A Go type stands for each type of the schema, under the schema's name.
+// Package v2 has the messages of version 2 of the Agent Client Protocol, but for elicitation, which is version 1's.
+// There is a Go type for each type of the schema, under the schema's name.
 //
 // Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are
 // sealed interfaces whose variants are pointers; what has no known variant is an [Unknown].
@@ -21,7 +21,7 @@ import (
 // SessionID names a session of one agent. See "Session Setup", "Session ID".
 type SessionID string
 
-// Supported stands where a capability is an object without properties: present means yes, nil means no.
+// Supported is a capability whose object has no properties: present means yes, nil means no.
 type Supported struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -59,7 +59,7 @@ func (b *Bytes) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// encodeInline encodes an object together with the union that stands in it.
+// encodeInline encodes an object together with the union inlined in it.
 func encodeInline(common, variant any) ([]byte, error) {
 	if whole, ok := variant.(*Unknown); ok {
 		return whole.Raw, nil

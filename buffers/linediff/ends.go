@@ -2,15 +2,15 @@ package linediff
 
 import "strings"
 
-// Ends is how many bytes of whole lines two texts begin with alike, and end with besides: what differs is
-// a[start:len(a)-end] and b[start:len(b)-end]. It looks at no line by itself.
+// Ends returns how many bytes of whole lines two texts have in common at the beginning, and at the end of the rest:
+// what differs is a[start:len(a)-end] and b[start:len(b)-end]. It does not look at single lines.
 func Ends(a, b string) (start, end int) {
 	start = strings.LastIndexByte(a[:alike(a, b)], '\n') + 1
 	a, b = a[start:], b[start:]
 	end = alikeBehind(a, b)
 	begins := func(text string) bool { return end == len(text) || text[len(text)-end-1] == '\n' }
 	if !begins(a) || !begins(b) {
-		// The rest of a line that differs before.
+		// Skip the rest of a line that differs further ahead.
 		if next := strings.IndexByte(a[len(a)-end:], '\n') + 1; next > 0 {
 			end -= next
 		} else {
@@ -23,7 +23,7 @@ func Ends(a, b string) (start, end int) {
 // stride is how many bytes are compared at once.
 const stride = 4096
 
-// alike is how many bytes a and b begin with alike, alikeBehind how many they end with.
+// alike returns the length of the common prefix of a and b in bytes, alikeBehind that of the common suffix.
 func alike(a, b string) int {
 	n, short := 0, min(len(a), len(b))
 	for n+stride <= short && a[n:n+stride] == b[n:n+stride] {

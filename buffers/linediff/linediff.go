@@ -5,19 +5,19 @@ package linediff
 import "math"
 
 const (
-	// anchorings is how often ranges are split at lines that stand once in each.
+	// anchorings is how often ranges are split at lines that occur once in each.
 	anchorings = 4
-	// maxCost is how many changes a shortest way is searched for, in both
-	// directions, before the best one so far is taken.
+	// maxCost is up to how many changes a shortest path is searched for, in both directions, before the best one so far
+	// is taken.
 	maxCost = 256
 )
 
 // Edit says that a[A0:A1] becomes b[B0:B1].
 type Edit struct{ A0, A1, B0, B1 int }
 
-// Compare returns the edits that make b of a, in order, none touching the next. Sequences are split where an element
-// stands once in both, as people read them, then compared by Myers' algorithm in linear space. Time is about linear in
-// their length times [maxCost] at worst, whatever is in them.
+// Compare returns the edits that turn a into b, in order, none touching the next. Sequences are split where an element
+// occurs once in both, as people read them, then compared by Myers' algorithm in linear space. Time is at worst about
+// linear in their length times [maxCost], whatever is in them.
 func Compare(a, b []string) []Edit {
 	from, end := 0, 0
 	for from < len(a) && from < len(b) && a[from] == b[from] {
@@ -36,7 +36,7 @@ func Compare(a, b []string) []Edit {
 	ids := make(map[string]int32, n)
 	c := comparison{a: number(a[from:from+n], ids), b: number(b[from:from+m], ids)}
 	c.once = make([]place, len(ids))
-	// Of these tables, diagonal k is at k + len(c.b) + 1.
+	// In these tables, diagonal k is at k + len(c.b) + 1.
 	c.forward = make([]int, n+m+3)
 	c.backward = make([]int, n+m+3)
 	c.anchored(0, n, 0, m, anchorings)
@@ -67,10 +67,10 @@ type comparison struct {
 	edits             []Edit
 }
 
-// place is how often a number stands in a range of a and b, and where last.
+// place is how often a number occurs in a range of a and b, and where last.
 type place struct{ inA, inB, b int32 }
 
-// trim leaves out what both ranges begin and end with.
+// trim leaves out the common beginning and end of both ranges.
 func (c *comparison) trim(a0, a1, b0, b1 int) (int, int, int, int) {
 	for a0 < a1 && b0 < b1 && c.a[a0] == c.b[b0] {
 		a0, b0 = a0+1, b0+1
@@ -99,7 +99,7 @@ func (c *comparison) anchored(a0, a1, b0, b1, depth int) {
 	c.anchored(a0, a1, b0, b1, depth-1)
 }
 
-// anchors pairs what stands once in each range, as much as keeps its order.
+// anchors pairs what occurs once in each range, as far as the order is the same.
 func (c *comparison) anchors(a0, a1, b0, b1 int) [][2]int {
 	for _, id := range c.a[a0:a1] {
 		c.once[id].inA++
@@ -123,7 +123,7 @@ func (c *comparison) anchors(a0, a1, b0, b1 int) [][2]int {
 	return rising(pairs)
 }
 
-// rising is a longest subsequence of pairs whose second numbers rise.
+// rising returns a longest subsequence of pairs whose second numbers rise.
 func rising(pairs [][2]int) [][2]int {
 	if len(pairs) == 0 {
 		return nil
@@ -158,7 +158,7 @@ func rising(pairs [][2]int) [][2]int {
 	return longest
 }
 
-// shortest finds about the fewest changes between two ranges.
+// shortest finds nearly the fewest changes between two ranges.
 func (c *comparison) shortest(a0, a1, b0, b1 int) {
 	for {
 		a0, a1, b0, b1 = c.trim(a0, a1, b0, b1)
@@ -172,9 +172,8 @@ func (c *comparison) shortest(a0, a1, b0, b1 int) {
 	}
 }
 
-// middle is a place that a shortest way from (a0, b0) to (a1, b1) leads through, found from both ends at once; where
-// that takes too many changes, the place furthest from where its search began. The ranges are not empty and differ at
-// both ends.
+// middle returns a point on a shortest path from (a0, b0) to (a1, b1), searched from both ends at once; if that takes
+// too many changes, the point furthest from where its search began. The ranges are not empty and differ at both ends.
 func (c *comparison) middle(a0, a1, b0, b1 int) (x, y int) {
 	const nowhere = math.MaxInt / 2
 	fwd, bwd, zero := c.forward, c.backward, len(c.b)+1
@@ -252,7 +251,7 @@ func (c *comparison) middle(a0, a1, b0, b1 int) (x, y int) {
 
 func (c *comparison) add(e Edit) { c.edits = join(c.edits, e) }
 
-// join adds an edit, as a part of the last one where they touch.
+// join adds an edit, merged into the last one if they touch.
 func join(edits []Edit, e Edit) []Edit {
 	if e.A0 == e.A1 && e.B0 == e.B1 {
 		return edits
@@ -264,8 +263,8 @@ func join(edits []Edit, e Edit) []Edit {
 	return append(edits, e)
 }
 
-// settle moves what is only added or only removed down as far as it goes, so
-// that what is added to a list ends where the list goes on.
+// settle moves pure additions and removals down as far as they go, so that what is added to a list ends where the list
+// goes on.
 func settle(edits []Edit, a, b []string) []Edit {
 	settled := edits[:0]
 	for i, e := range edits {
@@ -281,7 +280,7 @@ func settle(edits []Edit, a, b []string) []Edit {
 	return settled
 }
 
-// LineAfter is where a line, counted from 1, is after edits: at the nearest one where it was replaced.
+// LineAfter returns where a line, counted from 1, is after edits: at the nearest line if it was replaced.
 func LineAfter(edits []Edit, line int) int {
 	at := line - 1
 	by := 0

@@ -7,8 +7,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Unified is what changes from one text to another as diff writes it, with three lines around; from and to
-// are the names in its head. It is empty where nothing changes.
+// Unified returns the changes from one text to another as a unified diff with three lines of context; from and to are
+// the names in its header. It is empty if nothing changes.
 func Unified(from, to, old, text string) (string, error) {
 	was, is := Lines(old), Lines(text)
 	starts := make([]int, len(was)+1)
