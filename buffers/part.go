@@ -49,8 +49,8 @@ func megabytes(size int64) string {
 	return fmt.Sprintf("%d GB", size>>30)
 }
 
-// readPart gives lines first to last of a file that is too large to be read whole; last < 0 means to the end. What is
-// not asked for is not kept, so the lines alone tell their encoding and their ends. It ends with ctx.
+// readPart returns lines first to last of a file that is too large to read whole; last < 0 means to the end. Other
+// lines are not kept, so only these tell the encoding and the line ends. It ends with ctx.
 func readPart(ctx context.Context, path string, first, last int) (string, error) {
 	file, info, err := openFile(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func readPart(ctx context.Context, path string, first, last int) (string, error)
 	return decodePart(part), nil
 }
 
-// pass tells how many bytes the first n lines of data have, and how many of them end in it.
+// pass returns how many bytes the first n lines of data have, and how many of them end in it.
 func pass(data []byte, n int) (size, lines int) {
 	for ; lines < n; lines++ {
 		i := bytes.IndexByte(data[size:], '\n')
@@ -107,13 +107,13 @@ func pass(data []byte, n int) (size, lines int) {
 	return size, lines
 }
 
-// afterHole is where a file goes on behind at: what was never written has no lines, and may be without end.
+// afterHole returns where a file continues after at: a hole has no lines, and may be huge.
 func afterHole(file *os.File, at, size int64) int64 {
 	next, err := unix.Seek(int(file.Fd()), at, unix.SEEK_DATA)
 	switch {
 	case errors.Is(err, unix.ENXIO):
 		return max(at, size)
-	case err != nil: // the file system does not tell
+	case err != nil: // the file system cannot tell
 		return at
 	}
 	return next

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is how many symbolic links one path may lead through.
+// maxLinks is how many symbolic links one path may go through.
 const maxLinks = 64
 
-// RealPath returns the path without symbolic links and "..", also of a file whose last components do
-// not exist yet, or to which a dangling link leads.
+// RealPath returns the path without symbolic links and "..", even if the file's last components do not exist yet, or it
+// is the target of a dangling link.
 func RealPath(path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", ErrNotAbsolute
@@ -36,9 +36,9 @@ func RealPath(path string) (string, error) {
 			continue
 		}
 		next := filepath.Join(done, name)
-		var info unix.Stat_t // an agent's read looks at each part of its path a few times
+		var info unix.Stat_t // an agent's read stats each part of its path a few times
 		if unix.Lstat(next, &info) != nil || info.Mode&unix.S_IFMT != unix.S_IFLNK {
-			done = next // what is wrong with it, opening it will tell
+			done = next // opening it will show what is wrong with it
 			continue
 		}
 		if links++; links > maxLinks {

@@ -2,5 +2,5 @@
 
 package buffers
 
-// isReal is what only Linux tells at once.
+// isReal can only be answered in one call on Linux.
 func isReal(string) bool { return false }

@@ -6,18 +6,18 @@ import (
 	"io/fs"
 )
 
-// Preview is what a write would make of a file.
+// Preview is what a write would do to a file.
 type Preview struct {
 	Exists bool   // the file is there, or a buffer with text of that name
 	Before string // the text as the user has it, unsaved text included
-	After  string // as they would have it, with their lines where both have changed the same ones
+	After  string // the text after the write, with the user's lines where both changed the same ones
 	// Conflicts is the number of these places.
 	Conflicts int
-	Text      string // the agent's, with the line ends of a text as reads give it
+	Text      string // the agent's text, with the line ends that reads return
 }
 
-// Preview tells what w would do, without doing it; done is as with [Files.Read]. What another program has made of the
-// file reaches its buffer before, as with the write. The agent does not get to know the file's text.
+// Preview computes what w would do, without doing it; done is as with [Files.Read]. The buffer is first synced with the
+// disk, as with the write. The agent does not learn the file's text.
 func (f *Files) Preview(ctx context.Context, w Write, done func(Preview, error)) {
 	submit(f, "read", &job{ctx: ctx, path: w.Path}, func(path string) (Preview, error) { return f.preview(ctx, path, w.Text) }, done)
 }
@@ -49,7 +49,7 @@ func (f *Files) preview(ctx context.Context, path, text string) (Preview, error)
 		}
 		s = f.find(path, l, disk, mine)
 		if !disk.exists() && mine == "" {
-			s.mine = nil // a buffer of a file that is yet to be
+			s.mine = nil // a buffer of a file that does not exist yet
 		}
 	} else {
 		s = findUnloaded(l, disk)

@@ -12,25 +12,25 @@ import (
 // This file saves a buffer with the user's autocommands.
 
 const (
-	// slowSave is how long saving may take before the user is told what it costs.
+	// slowSave is how long saving may take before the user is told.
 	slowSave = 100 * time.Millisecond
-	// asking is how long the agent waits for it.
+	// asking is how long the agent waits for an autocommand that asks something.
 	asking = 2 * time.Second
 )
 
-// saveAsUser saves the buffer again as the user's :write does, with all that hangs on it. The disk has
-// the text already, so whatever goes wrong here is no failure of the write. What comes of it, as of a
-// formatter, counts as the agent's. waiting is called where it takes long.
+// saveAsUser saves the buffer again as the user's :write does, with its autocommands. The disk already has the text, so
+// nothing that goes wrong here fails the write. The result, such as a formatter's changes, counts as the agent's.
+// waiting is called if it takes long.
 func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 	if waiting != nil {
 		timer := time.AfterFunc(asking, waiting)
 		defer timer.Stop()
-		ctx = context.WithoutCancel(ctx) // the agent's request may be over by then
+		ctx = context.WithoutCancel(ctx) // the agent's request may end first
 	}
 	args := map[string]any{"path": w.path, "buf": w.Buf, "changedtick": w.save, "changed": w.edited}
 	got, err := hand(ctx, w, "save", args, func(saved) { w.kept.end() })
 	if err != nil {
-		return // Neovim is gone, or nobody waits
+		return // Neovim is gone, or nobody is waiting
 	}
 	w.kept.end()
 	if got.Moved {
@@ -59,14 +59,14 @@ func (w *liveWrite) saveAsUser(ctx context.Context, waiting func()) {
 	w.synced.put(w.path, now)
 }
 
-// saved is what Neovim says of saving.
+// saved is what Neovim reports about saving.
 type saved struct {
 	Moved bool    `msgpack:"moved"`
 	Took  float64 `msgpack:"took"` // milliseconds
 	Err   string  `msgpack:"err"`
 }
 
-// result is what saving has made of the file.
+// result returns what saving made of the file.
 func (w *liveWrite) result(ctx context.Context) (inStep, error) {
 	l, err := w.live(ctx, w.path)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // version is a state of a buffer: as long as Neovim's changedtick is the same, so are the lines.
 type version struct{ buf, tick int }
 
-// shown remembers, by real path, what lines a buffer had at a version, each with a newline. So a text
-// crosses from Neovim once, and of a write only what it changes goes there. The zero value is empty.
+// shown remembers, by real path, the lines of a buffer at a version, each with a newline. So a text crosses from Neovim
+// once, and a write sends only what it changes. The zero value is empty.
 type shown struct {
 	lines memory[lines]
 	mu    sync.Mutex
@@ -42,14 +42,14 @@ func (s *shown) get(path string, at version) (string, bool) {
 	return string(text), ok
 }
 
-// last is the newest state of a buffer that is remembered; where only its version is known, without State.
+// last returns the newest remembered state of a buffer, without State if only its version is known.
 func (s *shown) last(path string) live {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at[path]
 }
 
-// whole returns the text of a buffer as :write would write it, and false where the buffer is no longer as l says.
+// whole returns the text of a buffer as :write would write it, and false if the buffer is no longer as l describes.
 func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, error) {
 	if lines, ok := f.shown.get(path, l.version()); ok {
 		return l.ended(lines), true, nil
@@ -64,13 +64,13 @@ func (f *Files) whole(ctx context.Context, path string, l live) (string, bool, e
 
 func (l live) version() version { return version{l.Buf, l.Changedtick} }
 
-// of is lines with the patch.
+// of returns lines with the patch applied.
 func (p patch) of(lines string) string {
 	first := skipLines(lines, p.First)
 	return lines[:first] + p.Text + lines[first+skipLines(lines[first:], p.Last-p.First):]
 }
 
-// ended is lines as :write would write them, and unended the reverse.
+// ended returns lines as :write would write them; unended is the reverse.
 func (l live) ended(lines string) string {
 	if l.Newline {
 		return lines
@@ -85,7 +85,8 @@ func (l live) unended(text string) string {
 	return text + "\n"
 }
 
-// between is changes of two texts whose lines all end, without a look at each line that both begin or end with.
+// between returns the changes between two texts whose lines all end, without comparing the lines that both begin or end
+// with one by one.
 func between(old, text string) []hunk {
 	start, end := linediff.Ends(old, text)
 	rows := strings.Count(old[:start], "\n")

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// This file tells when Neovim will take long.
+// This file warns the user when Neovim will take long.
 
-// Neovim sets lines and writes files without a look at its keys: some tenths of a second for more than this. So the host
-// writes a larger text to the disk itself, and Neovim gets only what it changes of a buffer.
+// Neovim handles no keys while it sets lines and writes files: a few tenths of a second for more than this. So the host
+// writes a larger text to the disk itself, and Neovim gets only the buffer's changes.
 const (
 	slowBytes = 8 << 20
 	slowLines = 250_000
@@ -18,8 +18,8 @@ const (
 
 func isSlow(text string) bool { return len(text) > slowBytes || strings.Count(text, "\n") > slowLines }
 
-// warn tells the user, before Neovim is given much to do, that this takes long, and what to do.
-// steps lead a buffer to a text, and with writes Neovim writes all of that, too.
+// warn tells the user, before Neovim gets much work, that this will take long, and what to do. steps bring a buffer to
+// a text; with writes, Neovim also writes all of it.
 func (f *Files) warn(ctx context.Context, path, text string, steps []undoStep, writes bool) {
 	bytes, lines, longest := 0, 0, 0
 	for _, step := range steps {
@@ -43,6 +43,6 @@ func (f *Files) warn(ctx context.Context, path, text string, steps []undoStep, w
 	if longest > slowBytes {
 		has = fmt.Sprintf("a line of %d MB", longest>>20)
 	}
-	// In few words: a message that fills the line asks for a key.
+	// Short: a message that fills the line makes Neovim wait for a key.
 	f.Slow(ctx, fmt.Sprintf("%s has %s: Neovim will freeze; :bdelete avoids that", filepath.Base(path), has))
 }

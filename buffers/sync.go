@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// This file brings into the buffers what others do on the disk.
+// This file brings into buffers what others do on the disk.
 
 // MaxSync is the size in bytes above which a file is neither kept in step with the disk nor opened: Neovim would
 // read, compare and change it for too long.
@@ -28,28 +28,28 @@ var (
 	errLocked     = errors.New("text cannot be changed now")
 )
 
-// how a change on the disk is taken in.
+// how says how a buffer is synced.
 type how struct {
-	saved bool // no more is done than to note what the user has just written
-	empty bool // an empty file is taken so; else it is errUnfinished
-	own   bool // by the user's own wish: the agent does not get to know it
-	idle  bool // while no agent works: it is the user's
-	// byUser is that the user has written the file from another buffer.
+	saved bool // only note what the user has just written
+	empty bool // an empty file counts as such; otherwise it is errUnfinished
+	own   bool // on the user's behalf: the agent does not learn of it
+	idle  bool // no agent is working: the change is the user's
+	// byUser says that the user wrote the file from another buffer.
 	byUser bool
-	large  bool // the user is told, and no more is done
-	once   bool // that text cannot be changed now is errLocked; else that is waited for
+	large  bool // only tell the user
+	once   bool // fail with errLocked if text cannot be changed now; otherwise wait
 }
 
-// syncResult is what came of a change on the disk.
+// syncResult is the result of a sync.
 type syncResult struct {
 	Written
 	at    stamp // the disk that was compared
-	users bool  // the user has written it so
+	users bool  // the user wrote it
 }
 
-// sync brings the buffer that shows path in step with the disk, which another program may have
-// written. Where nothing shows path there is nothing to do. The disk is only read. An error is
-// fs.ErrNotExist, ErrDirectory, ErrNotRegular or errTooLarge where there is no such file any more.
+// sync brings the buffer that shows path in step with the disk, which another program may have written. If no buffer
+// shows path, there is nothing to do. The disk is only read. The error is fs.ErrNotExist, ErrDirectory, ErrNotRegular
+// or errTooLarge if there is no such file any more.
 func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error) {
 	if h.large {
 		return f.passed(ctx, path)
@@ -70,7 +70,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		if len(disk.data) == 0 && !h.empty {
 			return syncResult{}, errUnfinished
 		}
-		f.removed.Delete(path) // the watch may tell that it is back
+		f.removed.Delete(path) // the watch may report that it is back
 		at := stampOf(disk.info)
 		if h.saved && l.Buf == 0 && l.Written == at {
 			text, _ := detect(disk.data)
@@ -99,7 +99,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 	return syncResult{}, ErrBusy
 }
 
-// passed tells the user that the file of a large buffer is another one than they know of.
+// passed tells the user that the file of a large buffer has changed on the disk.
 func (f *Files) passed(ctx context.Context, path string) (syncResult, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -121,8 +121,8 @@ func (f *Files) passed(ctx context.Context, path string) (syncResult, error) {
 	return w, nil
 }
 
-// behind reports whether another program has changed the disk of a file, whose buffer is as l says, which has not been
-// told; the user may have read it. An empty file counts only where empty says so.
+// behind reports whether there is an unreported change by another program on the disk of a file, whose buffer l
+// describes; the user may have read it. An empty file counts only with empty.
 func (f *Files) behind(path string, l live, disk file, empty bool) bool {
 	if f.watch.Load() == nil || l.Buf == 0 || l.Disk == nil {
 		return false
@@ -130,14 +130,14 @@ func (f *Files) behind(path string, l live, disk file, empty bool) bool {
 	return f.readUnreported(path, l) || *l.Disk != disk.stamp() && (empty || !l.emptied(disk))
 }
 
-// readUnreported reports whether a buffer has read what another program has written, which has not been told.
+// readUnreported reports whether a buffer has read an unreported change by another program.
 func (f *Files) readUnreported(path string, l live) bool {
 	had, ok := f.synced.get(path)
 	return ok && l.Disk != nil && had.at != (stamp{}) && had.at != *l.Disk && l.Written != *l.Disk
 }
 
-// catchUp syncs a buffer that is behind before somebody else changes it or the disk. So what each of them has
-// done is told, in the order it was done. With once it fails with errLocked where text cannot be changed now.
+// catchUp syncs a buffer that is behind before somebody else changes it or the disk, so that each change is reported,
+// in order. With once it fails with errLocked if text cannot be changed now.
 func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 	w := f.watch.Load()
 	if w == nil {
@@ -150,14 +150,14 @@ func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
 		if errors.Is(err, errLocked) {
 			return err
 		}
-		return nil // of another failure whoever asks comes to know
+		return nil // the caller will run into any other failure itself
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// syncing is one try of sync, step by step: [syncing.look], [syncing.stays], [syncing.compare],
-// [syncing.apply] and [syncing.record]. The user's lines win over the disk's.
+// syncing is one attempt at a sync, step by step: [syncing.look], [syncing.stays], [syncing.compare], [syncing.apply]
+// and [syncing.record]. The user's lines win over the disk's.
 type syncing struct {
 	*Files
 	how
@@ -165,24 +165,24 @@ type syncing struct {
 	buf  live
 	disk file
 
-	left       bool    // Neovim has written or read the disk so
+	left       bool    // Neovim itself wrote or read the disk as it is
 	text       string  // what the disk has
 	form       format  // and how
-	encoding   string  // where that is not the buffer's any more
-	decoded    bool    // else only Neovim can tell
+	encoding   string  // if that is no longer the buffer's
+	decoded    bool    // otherwise only Neovim can tell
 	now        inStep  // the disk
-	had        *inStep // with which the buffer was in step, where that is known
-	same       bool    // the disk is as it was then, but for its time
-	unreported bool    // the buffer has read what nobody was told of
+	had        *inStep // what the buffer was in step with, if known
+	same       bool    // the disk is as it was then, except for its time
+	unreported bool    // the buffer has read an unreported change
 
 	mine      string     // the buffer's text
 	step      *undoStep  // what the buffer is to do
-	conflicts []conflict // that this makes
+	conflicts []conflict // that this causes
 
 	Written
 }
 
-// syncOnce is one try of sync.
+// syncOnce is one attempt at a sync.
 func (f *Files) syncOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
 	o := syncing{Files: f, how: h, path: path, buf: l, disk: disk}
 	o.look()
@@ -202,7 +202,7 @@ func (f *Files) syncOnce(ctx context.Context, path string, l live, disk file, h 
 	return o.Written, applied, nil
 }
 
-// look tells what the disk has, and what was known of it.
+// look finds what the disk has, and what was known of it.
 func (o *syncing) look() {
 	at := stampOf(o.disk.info)
 	o.left = o.buf.Disk != nil && *o.buf.Disk == at
@@ -213,7 +213,7 @@ func (o *syncing) look() {
 		FormBefore: o.buf.standing().String(), FormAfter: Form(o.disk.data),
 	}
 	if strings.HasSuffix(o.FormAfter, " noeol") {
-		o.FormBefore += " noeol" // which the buffer does not tell
+		o.FormBefore += " noeol" // which the buffer cannot tell
 	}
 	had, ok := o.synced.get(o.path)
 	if ok {
@@ -243,7 +243,7 @@ func (o *syncing) stays() bool {
 		if o.decoded {
 			o.synced.put(o.path, o.now)
 		}
-	case o.saved && !(o.left && o.decoded): // another program was faster; an event tells of it
+	case o.saved && !(o.left && o.decoded): // another program was faster; there will be an event for that
 	case !o.decoded && o.buf.Modified:
 		o.cannotMerge()
 	default:
@@ -252,7 +252,7 @@ func (o *syncing) stays() bool {
 	return true
 }
 
-// cannotMerge tells that unsaved text and what the disk has do not go together into one encoding.
+// cannotMerge tells the user that unsaved text and the disk's do not fit into one encoding.
 func (o *syncing) cannotMerge() {
 	o.Conflict = true
 	if o.had != nil {
@@ -261,13 +261,13 @@ func (o *syncing) cannotMerge() {
 	o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
 }
 
-// tellRead tells of what the buffer has read already.
+// tellRead reports what the buffer has already read.
 func (o *syncing) tellRead() {
 	o.took(o.path, o.text, o.now, o.how)
 	o.Changed, o.After = true, new(o.text)
 }
 
-// compare finds what the buffer is to do.
+// compare finds what the buffer has to do.
 func (o *syncing) compare(ctx context.Context) (outcome, error) {
 	var ok bool
 	var err error
@@ -304,7 +304,7 @@ func (o *syncing) compare(ctx context.Context) (outcome, error) {
 	return onward, nil
 }
 
-// args is what Neovim is to do.
+// args returns what Neovim has to do.
 func (o *syncing) args() syncArgs {
 	args := syncArgs{target: targetOf(o.path, o.buf, o.disk), Step: o.step, Own: o.left, Encoding: o.encoding, Reload: !o.decoded}
 	if !o.takes() {
@@ -313,7 +313,7 @@ func (o *syncing) args() syncArgs {
 	if o.buf.Modified && *o.After != o.text {
 		args.mergeArgs, args.Text = mergeArgsOf(*o.After, o.text, o.conflicts), &o.text
 	}
-	if len(o.disk.data) > 0 { // an empty file tells nothing
+	if len(o.disk.data) > 0 { // an empty file has no form
 		args.Bom = &o.form.bom
 	}
 	if strings.Contains(o.text, "\n") {
@@ -355,7 +355,7 @@ func (o *syncing) apply(ctx context.Context) (got tookOver, done outcome, err er
 	return got, onward, nil
 }
 
-// record notes what came of it.
+// record notes the result.
 func (o *syncing) record(got tookOver) {
 	if !o.decoded && !got.Changed && !o.left {
 		o.Note = fmt.Sprintf("%s has changed on disk: :edit reloads it.", filepath.Base(o.path))
@@ -368,7 +368,7 @@ func (o *syncing) record(got tookOver) {
 	switch {
 	case o.decoded && got.Changed:
 		o.took(o.path, o.mine, o.now, o.how)
-	case o.decoded, got.Changed && o.buf.Disk != nil: // Neovim has read it, and tells when it does so again
+	case o.decoded, got.Changed && o.buf.Disk != nil: // Neovim has read it, and will say when it does so again
 		o.synced.put(o.path, o.now)
 	}
 	if o.buf.Modified && o.had != nil {
@@ -385,8 +385,8 @@ func (o *syncing) record(got tookOver) {
 	o.refused.put(o.path, o.text)
 }
 
-// took notes what others have written on the disk, which a buffer has now, that had the text mine before: the agent
-// knows it, or whose it is how tells.
+// took notes what others wrote on the disk and a buffer now has, which had the text mine before: the agent knows it,
+// unless h says whose it is.
 func (f *Files) took(path, mine string, now inStep, h how) {
 	had, synced := f.synced.get(path)
 	f.synced.put(path, now)
@@ -408,8 +408,8 @@ func (f *Files) took(path, mine string, now inStep, h how) {
 	f.seen.put(path, k)
 }
 
-// becameUTF8 tells of a file that was in another encoding that it is UTF-8 now, which many agents write whatever
-// was there. In the old encoding it would be text too, but another one.
+// becameUTF8 reports whether a file that was in another encoding is UTF-8 now, which many agents write whatever was
+// there. In the old encoding it would be text too, but a different one.
 func becameUTF8(encoding, had string, data []byte) bool {
 	if encoding != "utf-8" && encoding != "" && bytes.HasPrefix(data, []byte(boms["utf-8"])) && utf8.Valid(data) {
 		return true
@@ -425,10 +425,10 @@ func becameUTF8(encoding, had string, data []byte) bool {
 }
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there before, or
-// what the agent was given, with unsaved text in it: that counts where some of it is on the disk now. A wrong guess
-// would take the user's lines for removed. Where neither is known the user's text stays, and all of it conflicts.
+// what the agent was given, unsaved text included: the latter counts if some of that text is on the disk now. A wrong
+// guess would treat the user's lines as removed. If neither is known, the user's text stays, and all of it conflicts.
 //
-// With own it is what the user wants back: where they have typed beside it, that is no conflict.
+// With own it is what the user wants back: what they typed next to it is not a conflict.
 func (f *Files) merge(path, mine, theirs string, own bool) (merged string, conflicts []conflict) {
 	if mine == theirs {
 		return mine, nil
@@ -456,9 +456,8 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 	return mine, conflicts
 }
 
-// tells reports whether text was made of given rather than of base: it has a line that only given has, whether the last
-// one ends or not. Lines that both texts lack tell nothing: whoever has changed the file past its client never saw what
-// is not saved.
+// tells reports whether text was derived from given rather than base: it has a line that only given has, whether the
+// last one ends or not. Missing lines tell nothing: whoever changed the file past its client never saw unsaved text.
 func tells(given, base, text string) bool {
 	inBase := map[string]bool{}
 	for line := range strings.SplitSeq(base, "\n") {
@@ -476,8 +475,8 @@ func tells(given, base, text string) bool {
 	return false
 }
 
-// savedSince is the text of a buffer that the user has written since the disk was in step with it as had says: what
-// they have written may be gone before anybody could read it.
+// savedSince returns the text of a buffer that the user has written since the buffer was in step with had: the file may
+// be gone before anybody could read it.
 func (f *Files) savedSince(ctx context.Context, path string, had inStep) (string, bool) {
 	l, err := f.liveWith(ctx, path, 0, -1, true)
 	if err != nil || l.Buf == 0 || l.Buftype != "" || l.Part || l.Written == had.written || l.Written == had.at {
@@ -487,8 +486,8 @@ func (f *Files) savedSince(ctx context.Context, path string, had inStep) (string
 	return text, err == nil
 }
 
-// remember reads what the disk has, as the base of a later merge; unless that is another state of the
-// file than Neovim is known to have read: then there is none.
+// remember reads what the disk has as the base of a later merge, unless Neovim is known to have read another state of
+// the file: then there is no base.
 func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	disk, err := readFile(path)
 	if err != nil {
@@ -505,8 +504,8 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	return at, nil
 }
 
-// rememberSaved notes what the user has written as a file's text, if the buffer has just that: it may be gone before
-// anybody could read it. at is the disk as Neovim knows it.
+// rememberSaved notes what the user has written as a file's text, if the buffer still has it: the file may be gone
+// before anybody could read it. at is the disk as Neovim knows it.
 func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 	l, err := f.liveWith(ctx, path, 0, -1, false)
 	if err != nil || !at.Exists || l.Written != at || l.Buf == 0 || l.Buftype != "" || l.Part || l.Modified {
@@ -519,8 +518,8 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 	return err == nil
 }
 
-// WasInStep tells with which text of the disk, in which form, a buffer was in step as a host knew it that is gone: for
-// where nothing else tells, as the file is gone or another one by now.
+// WasInStep sets the disk's text and form that a buffer was in step with, as an earlier host knew it, in case nothing
+// else says so because the file is gone or has changed.
 func (f *Files) WasInStep(path, text, form string) {
 	if strings.HasSuffix(form, " noeol") {
 		text = strings.TrimSuffix(text, "\n")
@@ -530,7 +529,7 @@ func (f *Files) WasInStep(path, text, form string) {
 	}
 }
 
-// gone reports whether err means that there is no file to sync with any more, and says so for the user.
+// gone reports whether err means that there is no file left to sync with, and returns a note for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {
 	case missing(err):

@@ -1,6 +1,5 @@
-// Package followalong decides where a window that follows agents at their work jumps: from the places that they read
-// and edit, from what the user does in that window, and from the time. It is pure: it calls nobody, starts nothing, and
-// is told what time it is.
+// Package followalong decides where a window that follows agents jumps, from the places that they read and edit, what
+// the user does in that window, and the time. It is pure: it calls nothing, starts nothing, and is told the time.
 package followalong
 
 import (
@@ -9,9 +8,9 @@ import (
 )
 
 const (
-	// Rest is how long no new place must have come before a jump: of a burst one place is shown.
+	// Rest is how long after the last new place a jump is made: of a burst, one place is shown.
 	Rest = 150 * time.Millisecond
-	// Moment is how long after the user's last action in the window it stays where it is.
+	// Moment is how long the window stays where it is after the user's last action in it.
 	Moment = 2 * time.Second
 )
 
@@ -28,38 +27,37 @@ const (
 type Place struct {
 	Session int    // whose agent it is
 	Path    string // absolute
-	Line    int    // 1-based; 0 where the agent told none
+	Line    int    // 1-based; 0 if the agent named none
 	Kind    Kind
-	// Locate finds the line in the file's text where the agent told a change, 0
-	// where it is not there: then Line counts. It may be nil.
+	// Locate finds the line of the agent's change in the file's text, 0 if it is not there: then Line counts. It may be
+	// nil.
 	Locate func(text string) int
 }
 
 // Jump is a place to be shown now.
 type Jump struct {
 	Place
-	// Seen is the line at which an agent was last in the file, for a place that has none itself; 0 where none is known.
+	// Seen is the line where an agent last was in the file, for a place without one; 0 if unknown.
 	Seen int
 }
 
-// Follower is what is known of one window that follows. The zero value follows
-// nothing. It is not safe for concurrent use.
+// Follower is the state of one following window. The zero value follows nothing. It is not safe for concurrent use.
 type Follower struct {
 	on, paused bool
 
-	turns []int          // sessions whose turn runs, the one prompted last at the end
+	turns []int          // sessions with a running turn, the one prompted last at the end
 	last  *Place         // the newest place of its burst to show, whether it was shown or not
 	since time.Time      // when the newest place of that burst came
 	lines map[string]int // by path, where an agent was last
 
 	target *Place // to be shown
-	flying bool   // a jump is under way, whose outcome is not told yet
+	flying bool   // a jump is under way, whose outcome is not known yet
 
 	locked bool      // Neovim allows no jump, until it says so
 	quiet  time.Time // until then the window is the user's
 }
 
-// Start begins to follow, or goes on after a pause. While an agent works, the first jump is to where it is.
+// Start begins to follow, or resumes after a pause. If an agent is working, the first jump is to where it is.
 func (f *Follower) Start() {
 	if f.on && !f.paused {
 		return
@@ -76,14 +74,14 @@ func (f *Follower) Stop() { f.on, f.paused, f.locked, f.target = false, false, f
 // Follows reports whether the window goes where an agent works.
 func (f *Follower) Follows() bool { return f.on && !f.paused }
 
-// Pause says that the user has navigated in the window: it is theirs until Start.
+// Pause says that the user has navigated in the window: it is the user's until Start.
 func (f *Follower) Pause() {
 	if f.on {
 		f.paused, f.target = true, nil
 	}
 }
 
-// Active says that the user does something in the window, without navigating.
+// Active says that the user is doing something in the window, without navigating.
 func (f *Follower) Active(now time.Time) { f.quiet = now.Add(Moment) }
 
 // Lock says that Neovim is in the middle of something that allows no jump, and Unlock that it may have ended.
@@ -100,7 +98,7 @@ func (f *Follower) End(session int) {
 	f.turns = slices.DeleteFunc(f.turns, func(s int) bool { return s == session })
 }
 
-// See takes a place. While sessions work, those of the one prompted last count, else those of any.
+// See adds a place. While sessions are working, only places of the one prompted last count, otherwise those of any.
 func (f *Follower) See(now time.Time, p Place) {
 	if n := len(f.turns); n > 0 && f.turns[n-1] != p.Session {
 		return
@@ -111,9 +109,9 @@ func (f *Follower) See(now time.Time, p Place) {
 	old := f.target
 	switch {
 	case old != nil && old.Session == p.Session && old.Path == p.Path && old.Kind == p.Kind && p.Line == 0 && p.Locate == nil:
-		return // it tells nothing more
+		return // it adds nothing
 	case old != nil && old.Path == p.Path && old.Line == p.Line && old.Kind == p.Kind:
-		// Told again, as a change is that grows: the agent has not moved.
+		// Reported again, like a growing change: the agent has not moved.
 	case old != nil && old.Kind == Edit && p.Kind == Read && now.Sub(f.since) < Rest:
 		f.since = now
 		return
@@ -126,7 +124,7 @@ func (f *Follower) See(now time.Time, p Place) {
 	}
 }
 
-// Edited tells that a file's lines have moved, so that places which were told before stay where they are in the text.
+// Edited says that a file's lines have moved, so that earlier places stay where they are in the text.
 func (f *Follower) Edited(path string, moved func(line int) int) {
 	if line, known := f.lines[path]; known {
 		f.lines[path] = moved(line)
@@ -140,7 +138,7 @@ func (f *Follower) Edited(path string, moved func(line int) int) {
 	}
 }
 
-// Knows reports whether a line of a file is known, which [Follower.Edited] would move.
+// Knows reports whether a line of a file is known that [Follower.Edited] would move.
 func (f *Follower) Knows(path string) bool { return f.lines[path] > 0 }
 
 func (f *Follower) remember(path string, line int) {
@@ -150,7 +148,7 @@ func (f *Follower) remember(path string, line int) {
 	f.lines[path] = line
 }
 
-// Next is when Take may have a jump; false means not before something happens.
+// Next returns when Take may have a jump; false means not before something happens.
 func (f *Follower) Next() (time.Time, bool) {
 	if f.target == nil || !f.on || f.paused || f.locked || f.flying {
 		return time.Time{}, false
@@ -162,8 +160,8 @@ func (f *Follower) Next() (time.Time, bool) {
 	return at, true
 }
 
-// Take returns the jump whose time has come. There is no other before the
-// outcome of this one is told, by Done or Return.
+// Take returns the jump whose time has come. The next one comes only after the outcome of this one is reported, by Done
+// or Return.
 func (f *Follower) Take(now time.Time) (Jump, bool) {
 	if at, ok := f.Next(); !ok || now.Before(at) {
 		return Jump{}, false
@@ -181,8 +179,8 @@ func (f *Follower) Done(j Jump, line int) {
 	}
 }
 
-// Return gives back a jump that was not made, because the window is the user's
-// just now, or Neovim allowed none. It is made later unless a newer place came.
+// Return gives back a jump that was not made because the window is the user's just now, or Neovim allowed none. It is
+// made later unless a newer place comes.
 func (f *Follower) Return(j Jump) {
 	f.flying = false
 	if f.on && !f.paused && f.target == nil {

@@ -21,10 +21,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// AgentSpec says how to start an agent, and what to tell the user of it.
+// AgentSpec says how to start an agent, and what to tell the user about it.
 type AgentSpec struct {
 	Name    string            // of its entry in the configuration
-	Title   string            // for people
+	Title   string            // shown to the user
 	Command []string          // argv
 	Env     map[string]string // added to the environment
 	Cwd     string            // of the process, absolute; "" for the session's
@@ -33,15 +33,15 @@ type AgentSpec struct {
 	Quirks  map[string]bool   // overrides, see session.Quirks
 	Options map[string]string // values to begin with, by an option's id or category
 
-	Protocol   int                      // the version to ask for; 0 stands for 1
+	Protocol   int                      // the version to ask for; 0 means 1
 	MCPServers map[string]rpc.MCPServer // for its sessions
 	Paths      map[string]string        // its names of folders, by the user's
 
 	SystemPrompt rpc.SystemPrompt // of its sessions
 }
 
-// agent is one running agent process with the sessions in it. Agents are
-// shared: sessions of the same launch configuration and folder live in one.
+// agent is one running agent process with the sessions in it. Agents are shared by sessions with the same launch
+// configuration and folder.
 type agent struct {
 	host *Host
 	key  string
@@ -49,9 +49,9 @@ type agent struct {
 	proc *acp.Process
 	conn *acp.Conn
 
-	routes   *routes   // of what it says, to its sessions
+	routes   *routes   // from its messages to its sessions
 	granting sync.Once // of the editor's tools
-	mourned  sync.Once // its end was told to somebody who does not see a chat of it
+	mourned  sync.Once // the user was told of its end without seeing a chat of it
 
 	mu        sync.Mutex // guards the fields below
 	phase     agentPhase
@@ -59,8 +59,8 @@ type agent struct {
 	info      session.Info
 	login     session.Login               // who is logged in
 	waiting   []func(session.Info, error) // for the answer to initialize
-	users     map[*Session]struct{}       // who keeps the process alive
-	holds     int                         // and how many do so without a session
+	users     map[*Session]struct{}       // the sessions that keep the process alive
+	holds     int                         // how many others keep it alive without a session
 	dead      error                       // once phase is agentDead
 	grant     *editortools.Grant          // nil for none
 	ungranted error                       // why there is none
@@ -74,7 +74,7 @@ const (
 	agentDead
 )
 
-// launchKey tells launch configurations apart.
+// launchKey identifies a launch configuration.
 func (spec AgentSpec) launchKey(dir string) string {
 	env := slices.Sorted(maps.Keys(spec.Env))
 	for i, k := range env {
@@ -118,7 +118,7 @@ func (h *Host) startAgent(spec AgentSpec, dir, key string) (*agent, error) {
 	return a, nil
 }
 
-// startError says why a process could not be started, and what to do.
+// startError says why a process could not be started, and what to do about it.
 func startError(spec AgentSpec, err error) error {
 	var missing *acp.NotFoundError
 	if errors.As(err, &missing) {
@@ -130,7 +130,7 @@ func startError(spec AgentSpec, err error) error {
 	return &failure.Failure{Sentence: fmt.Sprintf("%s could not be started: %v.", spec.Title, err), Advice: "See :checkhealth acp."}
 }
 
-// agentEnv is the host's environment without what belongs to Neovim.
+// agentEnv returns an agent's environment: the host's, without what belongs to Neovim.
 func agentEnv(given, secrets map[string]string) []string {
 	var env []string
 	extra := maps.Clone(given)
@@ -154,7 +154,7 @@ func agentEnv(given, secrets map[string]string) []string {
 	return env
 }
 
-// watch waits for the end of the connection and tells everybody concerned.
+// watch waits for the end of the connection and notifies everybody concerned.
 func (a *agent) watch() {
 	stalled := a.conn.Stalled()
 	for open := true; open; {
@@ -166,7 +166,7 @@ func (a *agent) watch() {
 			a.tellStalled()
 		}
 	}
-	// Its input is closed now: one that goes on has closed its output without ending.
+	// Its input is closed now: if it goes on, it closed its output without exiting.
 	eof, term := a.host.graces()
 	patience := time.NewTimer(eof)
 	defer patience.Stop()
@@ -190,7 +190,7 @@ func (a *agent) tellStalled() {
 	}
 }
 
-// death is the sentence about a process that has ended, or, when it lived on without a connection, was ended.
+// death returns the sentence about a process that has exited or, if it lived on without a connection, was ended.
 func (a *agent) death(lived bool) *failure.Failure {
 	f := &failure.Failure{Advice: ":Acp restart starts it again."}
 	exit := a.proc.Exit()
@@ -220,7 +220,7 @@ func (a *agent) death(lived bool) *failure.Failure {
 // initialized is called with the answer to initialize.
 func (a *agent) initialized(adapter session.Agent, info session.Info, err error) {
 	if errors.Is(err, acp.ErrClosed) {
-		return // watch tells of the end
+		return // watch reports the end
 	}
 	a.mu.Lock()
 	waiting := a.waiting
@@ -231,7 +231,7 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 	used := len(a.users) > 0
 	a.mu.Unlock()
 	if err == nil {
-		a.askLogin() // before sessions begin, which show it
+		a.askLogin() // before the sessions that show it begin
 	}
 	for _, f := range waiting {
 		f(info, err)
@@ -247,25 +247,25 @@ func (a *agent) initialized(adapter session.Agent, info session.Info, err error)
 			}
 		})
 	}
-	if err == nil && used { // what is only tried may not be there any more
+	if err == nil && used { // an agent that is only tried may be gone by now
 		a.host.background(func() { a.hear(info) })
 	}
 }
 
-// askLogin has the agent tell who is logged in, where it can; its notifications tell of it later.
+// askLogin asks the agent who is logged in, if it can tell; later its notifications do.
 func (a *agent) askLogin() {
 	if a.said().TellsLogin {
 		a.speaks().AskLogin()
 	}
 }
 
-// join makes s a user of the process; ready is called when initialize has been
-// answered, or with the reason why that will not happen.
+// join makes s a user of the process; ready is called when initialize has been answered, or with the reason why it will
+// not be.
 func (a *agent) join(s *Session, ready func(session.Info, error)) {
 	a.enter(func() { a.users[s] = struct{}{} }, ready)
 }
 
-// hold is join without a session; release gives it up.
+// hold is join without a session; release ends it.
 func (a *agent) hold(ready func(session.Info, error)) {
 	a.enter(func() { a.holds++ }, ready)
 }
@@ -286,7 +286,7 @@ func (a *agent) enter(note func(), ready func(session.Info, error)) {
 	}
 }
 
-// leave gives up a session; the process ends with its last one.
+// leave removes a session; the process ends with its last one.
 func (a *agent) leave(s *Session, remoteID string) {
 	a.routes.remove(remoteID, s)
 	a.mu.Lock()
@@ -302,7 +302,7 @@ func (a *agent) leave(s *Session, remoteID string) {
 	}
 }
 
-// release gives up what hold has taken.
+// release ends what hold began.
 func (a *agent) release() {
 	a.mu.Lock()
 	a.holds--
@@ -313,21 +313,22 @@ func (a *agent) release() {
 	}
 }
 
-// said is what the agent has said of itself, after initialize.
+// said returns what the agent said of itself in answer to initialize.
 func (a *agent) said() session.Info {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.info
 }
 
-// speaks is the protocol that the agent speaks; nil before it has answered initialize: nothing can be asked of it yet.
+// speaks returns the adapter for the agent's protocol; nil before it has answered initialize, when nothing can be asked
+// of it yet.
 func (a *agent) speaks() session.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.adapter
 }
 
-// loggedIn is who is logged in, as far as the agent tells.
+// loggedIn returns who is logged in, as far as the agent says.
 func (a *agent) loggedIn() session.Login {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -340,7 +341,7 @@ func (a *agent) stop() {
 	a.host.background(a.end)
 }
 
-// end writes what is still to be said, then ends the process and waits for that.
+// end writes what is still queued, then ends the process and waits for that.
 func (a *agent) end() {
 	a.conn.Close()
 	<-a.conn.Done()
@@ -368,14 +369,14 @@ func (a *agent) fail(why *failure.Failure) {
 	}
 }
 
-// sessions are those that live in the process.
+// sessions returns the sessions in the process.
 func (a *agent) sessions() []*Session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Collect(maps.Keys(a.users))
 }
 
-// abandon is sessions, which live in it no longer.
+// abandon removes all sessions from the process and returns them.
 func (a *agent) abandon() []*Session {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,11 +1,11 @@
 // Acp-nvim is the program behind the Neovim plugin.
 //
-//	acp-nvim host        what the plugin starts: speaks with Neovim on stdin and stdout
+//	acp-nvim host        started by the plugin: talks to Neovim on stdin and stdout
 //	acp-nvim demo-agent  a scripted agent: no model, no network
 //	acp-nvim mcp         the editor's tools on stdio, for agents to start
 //	acp-nvim replay      plays a recorded traffic file as an agent
 //	acp-nvim sweep PID   ends what the commands of a host that was killed have started
-//	acp-nvim version     says the version and the revision of the plugin's interface
+//	acp-nvim version     prints the version and the revision of the plugin's interface
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	// Standard output belongs to the protocols: whatever else is printed goes to standard error.
+	// Standard output belongs to the protocols: anything else that is printed goes to standard error.
 	stdout := os.Stdout
 	os.Stdout = os.Stderr
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Question is what makes two requests the same one.
+// Question is what two requests must have in common to be the same.
 type Question struct {
 	Agent   string   `json:"agent"`
 	Project string   `json:"project"` // the session's folder, without symbolic links
@@ -25,13 +25,13 @@ type Question struct {
 	Command string   `json:"command,omitempty"` // the whole command line
 	Dir     string   `json:"dir,omitempty"`     // where it runs
 	Paths   []string `json:"paths,omitempty"`   // these files
-	Tool    string   `json:"tool,omitempty"`    // its name, where the agent tells it
+	Tool    string   `json:"tool,omitempty"`    // its name, if the agent sends it
 	Title   string   `json:"title,omitempty"`   // of the tool call
 	Input   string   `json:"input,omitempty"`   // a hash of its raw input
 	MCP     string   `json:"mcp,omitempty"`     // the tool of an MCP server, as "server/tool"
 }
 
-// vague reports whether it is about nothing in particular, as answers of former versions could be.
+// vague reports whether q is about nothing in particular, as answers of earlier versions could be.
 func (q Question) vague() bool {
 	return q.Command == "" && len(q.Paths) == 0 && q.Input == "" && q.MCP == ""
 }
@@ -47,7 +47,7 @@ type Answer struct {
 	OptionID string    `json:"option_id"`
 	Name     string    `json:"name"`
 	At       time.Time `json:"at"`
-	// Session is the one it holds for, where the option's words say so; 0 for all. It is no part of the file.
+	// Session is the one it applies to, if the option's words say so; 0 for all. It is not saved.
 	Session int `json:"-"`
 }
 
@@ -56,9 +56,9 @@ type Store struct {
 	path string
 
 	mu      sync.Mutex // guards the fields below
-	kept    []Answer   // of the file, when it was as in stamp
+	kept    []Answer   // the file's content when it had this stamp
 	stamp   stamp
-	passing []Answer // of a session only
+	passing []Answer // answers for a single session
 }
 
 type stamp struct {
@@ -70,7 +70,7 @@ type stamp struct {
 // Open returns the store of a file, which need not exist.
 func Open(path string) *Store { return &Store{path: path} }
 
-// file is what the file has.
+// file is the content of the file.
 type file struct {
 	Version int      `json:"version"`
 	Answers []Answer `json:"answers"`
@@ -78,7 +78,7 @@ type file struct {
 
 const version = 1
 
-// ErrSetAside says that a file was no list of answers and has another name now.
+// ErrSetAside says that a file was not a list of answers and was renamed.
 var ErrSetAside = errors.New("was unreadable")
 
 // load brings kept up to date; mu is held.
@@ -107,7 +107,7 @@ func (s *Store) load() error {
 	return nil
 }
 
-// setAside gives a file that cannot be used another name, so that nothing in it is lost.
+// setAside renames an unusable file, so that nothing in it is lost.
 func (s *Store) setAside() error {
 	aside := fmt.Sprintf("%s.unreadable-%s", s.path, time.Now().Format("20060102-150405"))
 	for n := 2; ; n++ {
@@ -147,10 +147,10 @@ func (s *Store) List() ([]Answer, error) {
 	return all, err
 }
 
-// Dir is the folder of its file.
+// Dir returns the folder of the store's file.
 func (s *Store) Dir() string { return filepath.Dir(s.path) }
 
-// Add keeps an answer in the place of an earlier one to the same question.
+// Add keeps an answer, replacing an earlier one to the same question.
 func (s *Store) Add(a Answer) error {
 	a.ID = rand.Text()
 	s.mu.Lock()
@@ -175,8 +175,8 @@ func (s *Store) Remove(id string) error {
 	return s.change(func(list []Answer) []Answer { return slices.DeleteFunc(list, with) })
 }
 
-// change rewrites the file while no other Neovim does; mu is held. A file that
-// had to be set aside does not keep the new one from being written.
+// change rewrites the file while no other Neovim does; mu is held. The new file is written even if the old one had to
+// be set aside.
 func (s *Store) change(f func([]Answer) []Answer) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
@@ -193,8 +193,7 @@ func (s *Store) change(f func([]Answer) []Answer) error {
 	return errors.Join(aside, s.write(f(slices.Clone(s.kept))))
 }
 
-// write replaces the file in one step, under the lock. What a killed process has
-// left of its own attempt is written over.
+// write replaces the file in one step, under the lock. What a killed process left of its own attempt is overwritten.
 func (s *Store) write(list []Answer) error {
 	text, err := json.MarshalIndent(file{version, list}, "", "  ")
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *Store) write(list []Answer) error {
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	s.stamp = stamp{} // two writes may look alike
+	s.stamp = stamp{} // two writes may have the same stamp
 	return os.Rename(temp.Name(), s.path)
 }
 

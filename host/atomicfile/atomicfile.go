@@ -1,4 +1,4 @@
-// Package atomicfile writes files, readable by this user alone, that others see whole or not at all.
+// Package atomicfile writes files that only this user can read, and that others see whole or not at all.
 package atomicfile
 
 import (
@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// Temporary begins the names of files that are not whole yet, in the folder of the one they become. A host that was
-// killed may leave some.
+// Temporary is the prefix of files that are not complete yet, in the folder of the file they become. A killed host may
+// leave some.
 const Temporary = "new-"
 
-// Write gives a file its content, in parts, by a rename. It makes the file's folder where there is none.
+// Write writes a file's content, given in parts, by a rename. It makes the file's folder if there is none.
 func Write(path string, parts ...[]byte) (err error) {
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, Temporary+"*") // of mode 0600

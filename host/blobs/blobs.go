@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Folder keeps them by what is in them. Any goroutine may call its methods.
+// Folder keeps them by their content. Any goroutine may call its methods.
 type Folder struct {
 	dir        string // "" for none: nothing is saved
 	background func(func())
@@ -27,13 +27,13 @@ type Folder struct {
 	size  int               // bytes that were given a path
 }
 
-// How long files are kept after they were last sent, and how many bytes of them; one host saves no more than that either.
+// How long files are kept after they were last sent, and how many bytes of them; one host saves no more than that.
 const (
 	maxAge  = 30 * 24 * time.Hour
 	maxSize = 200 << 20
 )
 
-// suffixes are by type: what is unknown, or may be run, gets none that a program knows.
+// suffixes are by type: unknown and executable types get none that a program recognizes.
 var suffixes = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"image/bmp": ".bmp", "image/tiff": ".tiff", "image/avif": ".avif",
@@ -42,14 +42,14 @@ var suffixes = map[string]string{
 	"application/pdf": ".pdf", "application/zip": ".zip", "application/json": ".json", "text/plain": ".txt",
 }
 
-// New is a folder in which files are saved, in the background; saved is called for each that is there. Without a path
-// nothing is.
+// New returns a folder in which files are saved in the background; saved is called for each file once it exists.
+// Without a path nothing is saved.
 func New(dir string, background func(func()), saved func(path string)) *Folder {
 	return &Folder{dir: dir, background: background, saved: saved, paths: map[string]string{}}
 }
 
-// Save returns the file in which data, in base64, is to be found soon, "" where it cannot be saved. failed is called
-// where it could not.
+// Save returns the file that will soon contain data, which is in base64, or "" if it cannot be saved. failed is called
+// if saving fails later.
 func (f *Folder) Save(mimeType, data string, failed func(error)) string {
 	path, fresh := f.path(mimeType, data)
 	if fresh {
@@ -64,7 +64,7 @@ func (f *Folder) Save(mimeType, data string, failed func(error)) string {
 	return path
 }
 
-// path is the file of data in base64, and whether it is yet to be written; it is "" where there is no room.
+// path returns the file of data in base64, "" if there is no room, and whether it is still to be written.
 func (f *Folder) path(mimeType, data string) (path string, fresh bool) {
 	if f.dir == "" {
 		return "", false
@@ -87,11 +87,11 @@ func (f *Folder) path(mimeType, data string) (path string, fresh bool) {
 	return path, path != ""
 }
 
-// write decodes data into a file for this user alone.
+// write decodes data into a file that only this user can read.
 func (f *Folder) write(path, data string) (err error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		now := time.Now()
-		return os.Chtimes(path, now, now) // it is kept as long as a new one
+		return os.Chtimes(path, now, now) // it is kept for as long as a new one
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (f *Folder) write(path, data string) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// Clean removes files that are old, and the oldest where there are too many.
+// Clean removes old files, and the oldest if there are too many.
 func (f *Folder) Clean(now time.Time) error {
 	if f.dir == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package calldiff knows the changes that a session's tool calls show, looks for each in its file, and has Lua show them.
+// Package calldiff keeps the changes that a session's tool calls show, locates each in its file, and has Lua show them.
 package calldiff
 
 import (
@@ -19,17 +19,17 @@ const (
 
 // Config is what Diffs needs of its session. All are called on the session's goroutine.
 type Config struct {
-	Mark  func()                       // says that Neovim is to be told soon
+	Mark  func()                       // asks for Neovim to be updated soon
 	Found func(call *session.ToolCall) // a change of the call was looked for
-	Idle  func()                       // no search is running any more
+	Idle  func()                       // the last search has ended
 
 	Conversation *session.Conversation
 	At           func(row int) *session.ToolCall // the call at a row of the chat; nil for none
 	Requests     func() Requests
 }
 
-// Diffs are the changes that the tool calls of a session, and its permission requests, show. Each is looked for in its
-// file once, when it comes; the result stays, as the file goes on changing. It belongs to the session's goroutine.
+// Diffs are the changes that the tool calls of a session, and its permission requests, show. Each is located in its
+// file once, when it arrives; the result stays, as the file goes on changing. It belongs to the session's goroutine.
 type Diffs struct {
 	base    feature.Base
 	config  Config
@@ -40,22 +40,22 @@ type Diffs struct {
 	whole   kept      // changes with their whole texts
 	hunks   kept      // changes with all of their hunks
 	waiters []waiter
-	asked   map[string][]session.Diff // by the call's id: what the last request about it showed, which is answered
+	asked   map[string][]session.Diff // by the call's id: what the last answered request about it showed
 }
 
 // Change is a change of one file by a call.
 type Change struct {
 	File    *diff.File // never changes, but is replaced when more is known
-	Looked  int        // how often it was looked for
-	Settled bool       // it was looked for, and that is not to be repeated
+	Looked  int        // how often it was searched for
+	Settled bool       // it was searched for, and will not be again
 
 	call    *session.ToolCall
 	told    session.Diff
-	instead []*diff.File // what the call showed of the file instead, while this is not looked for
-	dropped bool         // the call does not show it any more
+	instead []*diff.File // what the call showed of the file before, until this is located
+	dropped bool         // the call no longer shows it
 }
 
-// waiter waits until all changes of a call were looked for.
+// waiter waits until all changes of a call have been searched for.
 type waiter struct {
 	call *session.ToolCall
 	then func()
@@ -66,12 +66,12 @@ func New(base feature.Base, config Config) *Diffs {
 	return &Diffs{base: base, config: config, calls: map[*session.ToolCall][]*Change{}, asked: map[string][]session.Diff{}}
 }
 
-// Changes are the changes that a call shows, in its order.
+// Changes returns the changes that a call shows, in its order.
 func (d *Diffs) Changes(call *session.ToolCall) []*Change { return d.calls[call] }
 
-// Files are the changes that a call shows, in its order, with what is known of them now: before a change is located in
-// its file (see [Diffs.WhenLocated]) it is what the agent told. Paths are the agent's. What the files point to is
-// shared and never changes.
+// Files returns the changes that a call shows, in its order, as far as known: before a change is located in its file
+// (see [Diffs.WhenLocated]) it is what the agent sent. Paths are the agent's. What the files point to is shared and
+// never changes.
 func (d *Diffs) Files(call *session.ToolCall) []diff.File {
 	shared := d.Shared(call)
 	files := make([]diff.File, len(shared))
@@ -91,8 +91,8 @@ func (d *Diffs) Shared(call *session.ToolCall) []*diff.File {
 	return files
 }
 
-// WhenLocated calls then once, on the session's goroutine, when all changes that the call has now were looked for in
-// their files: at once if they were. It is never called if the session is closed before that.
+// WhenLocated calls then once, on the session's goroutine, when all of the call's present changes have been searched
+// for in their files, which may be at once. It is never called if the session is closed before that.
 func (d *Diffs) WhenLocated(call *session.ToolCall, then func()) {
 	d.waiters = append(d.waiters, waiter{call, then})
 	d.callWaiters()
@@ -112,17 +112,17 @@ func (d *Diffs) callWaiters() {
 	}
 }
 
-// Locating reports whether the end of a turn waits for a search, which is no longer than [MaxDelay].
+// Locating reports whether the end of a turn waits for a search, which it does for at most [MaxDelay].
 func (d *Diffs) Locating() bool { return d.working && time.Since(d.began) < MaxDelay }
 
-// Observe learns which changes a call shows now. A change that it showed before in equal words stays as it was found.
+// Observe notes which changes a call shows now. A change that it already showed stays as it was located.
 func (d *Diffs) Observe(call *session.ToolCall) { d.tell(call, d.Of(call)) }
 
-// Ask learns which changes a permission request shows now; call is the request's own.
+// Ask notes which changes a permission request shows now; call is the request's own.
 func (d *Diffs) Ask(call *session.ToolCall) { d.tell(call, session.Diffs(call.Content)) }
 
-// Of are the changes that a call shows, as the agent told them. Some agents replace them by a word that all is done, or
-// was refused: then they are those of the request about the call.
+// Of returns the changes that a call shows, as the agent sent them. Some agents replace them with a message that it was
+// done or refused: then they are those of the request about the call.
 func (d *Diffs) Of(call *session.ToolCall) []session.Diff {
 	told := session.Diffs(call.Shows())
 	if len(told) == 0 && call.Shown() != session.StatusFailed {
@@ -138,10 +138,10 @@ func (d *Diffs) Answered(call *session.ToolCall) {
 	}
 }
 
-// Reused forgets what earlier requests about a call's id showed, as a new one means another call by it.
+// Reused forgets what earlier requests about a call's id showed, because a new request reuses the id for another call.
 func (d *Diffs) Reused(callID string) { delete(d.asked, callID) }
 
-// Forget drops the changes of a call that nobody asks for any more.
+// Forget drops the changes of a call that nobody needs any more.
 func (d *Diffs) Forget(call *session.ToolCall) {
 	d.tell(call, nil)
 	delete(d.calls, call)
@@ -181,7 +181,7 @@ func (d *Diffs) tell(call *session.ToolCall, told []session.Diff) {
 	}
 }
 
-// toldFile is a change as the agent told it, without its text if comparing that takes long.
+// toldFile returns a change as the agent sent it, without its text if comparing that would take long.
 func toldFile(d session.Diff) *diff.File {
 	size := len(d.Patch)
 	for _, text := range []*string{d.OldText, d.NewText} {
@@ -196,7 +196,7 @@ func toldFile(d session.Diff) *diff.File {
 	return &f
 }
 
-// LookAgain has the changes of a call looked for in their files as those are now.
+// LookAgain locates the changes of a call again, in their files' present text.
 func (d *Diffs) LookAgain(call *session.ToolCall) {
 	for _, c := range d.calls[call] {
 		if !c.Settled {
@@ -209,7 +209,7 @@ func (d *Diffs) LookAgain(call *session.ToolCall) {
 	d.locate()
 }
 
-// Replace has a call show a single change, which is located already. before is the last one that it showed, or nil.
+// Replace makes a call show a single change that is already located. before is the last one that it showed, or nil.
 func (d *Diffs) Replace(call *session.ToolCall, told session.Diff, file diff.File) (now, before *Change) {
 	now = &Change{call: call, told: told, File: &file, Settled: true, Looked: 1}
 	for _, before = range d.calls[call] {

@@ -2,21 +2,21 @@ package calldiff
 
 import "slices"
 
-// Of the latest changes the whole files are kept, up to wholeTexts bytes; of older ones only the hunks, up to hunkTexts
-// bytes; and of still older ones topLines lines.
+// The latest changes are kept with their whole files, up to wholeTexts bytes; older ones only with their hunks, up to
+// hunkTexts bytes; and still older ones with topLines lines.
 const (
 	wholeTexts = 32 << 20
 	hunkTexts  = 8 << 20
 	topLines   = 200
 )
 
-// kept are changes whose texts together stay below a limit.
+// kept holds changes whose texts together stay below a limit.
 type kept struct {
 	list []*Change // oldest first
 	size int       // of their texts, in bytes
 }
 
-// add takes a change, and returns the oldest ones, which exceed the limit now.
+// add adds a change, and returns the oldest ones that now exceed the limit.
 func (k *kept) add(c *Change, limit int) (over []*Change) {
 	k.list = append(k.list, c)
 	k.size += c.size()
@@ -28,7 +28,7 @@ func (k *kept) add(c *Change, limit int) (over []*Change) {
 	return over
 }
 
-// release forgets the changes that are dropped, or are to be looked for again.
+// release forgets the changes that are dropped or will be located again.
 func (k *kept) release() {
 	k.list = slices.DeleteFunc(k.list, func(c *Change) bool {
 		gone := c.dropped || !c.Settled

@@ -18,7 +18,7 @@ import (
 
 var errTooLarge = errors.New("it is too large to be searched")
 
-// locate searches the file whose changes have waited longest, if no search is running.
+// locate searches the file whose changes have waited longest, unless a search is running.
 func (d *Diffs) locate() {
 	d.waiting = slices.DeleteFunc(d.waiting, func(c *Change) bool { return c.dropped })
 	if d.working || len(d.waiting) == 0 {
@@ -53,7 +53,7 @@ func (d *Diffs) locate() {
 	})
 }
 
-// found takes the results of a search, and begins the next one.
+// found handles the results of a search, and begins the next one.
 func (d *Diffs) found(changes []*Change, files []*diff.File) {
 	for i, c := range changes {
 		if c.dropped {
@@ -73,9 +73,9 @@ func (d *Diffs) found(changes []*Change, files []*diff.File) {
 	}
 }
 
-// better is a change as it was found; or, if the file has not exactly its text, as it was found when the call told it
-// otherwise but for white space. Of a change that is made, Claude tells what it shows on its own screen, where tabs are
-// two spaces.
+// better returns a change as it was located or, if the file does not have exactly its text, as it was located earlier,
+// when it differed only in white space. Once a change is made, Claude sends what it shows on its own screen, where tabs
+// are two spaces.
 func better(found *diff.File, instead []*diff.File) *diff.File {
 	for _, f := range instead {
 		if found.Note != "" && f.Located && f.Note == "" && f.Alike(found) {
@@ -85,8 +85,8 @@ func better(found *diff.File, instead []*diff.File) *diff.File {
 	return found
 }
 
-// search looks for changes of one file in its text. It reads the disk and asks Neovim, so it is not for the session's
-// goroutine.
+// search locates changes of one file in its text. It reads the disk and asks Neovim, so it must not run on the
+// session's goroutine.
 func (d *Diffs) search(told []session.Diff, now []diff.Now) []*diff.File {
 	path := told[0].Path
 	text, err := d.peek(path)
@@ -127,7 +127,7 @@ func (d *Diffs) search(told []session.Diff, now []diff.Now) []*diff.File {
 	return files
 }
 
-// peek is the text of a file as the user has it.
+// peek returns the text of a file as the user sees it.
 func (d *Diffs) peek(path string) (string, error) {
 	path, ok := d.base.Absolute(path)
 	if !ok {
@@ -139,17 +139,17 @@ func (d *Diffs) peek(path string) (string, error) {
 	return unlessGone(d.base.Editor, func(done func(string, error)) { d.base.Files.Peek(context.Background(), path, done) })
 }
 
-// unsaved is what a file's buffer and the disk have if the two differ; else nil.
+// unsaved returns what a file's buffer and the disk have if the two differ, otherwise nil.
 func (d *Diffs) unsaved(path string) *buffers.Unsaved {
 	path, _ = d.base.Absolute(path)
 	unsaved, err := unlessGone(d.base.Editor, func(done func(*buffers.Unsaved, error)) { d.base.Files.Unsaved(context.Background(), path, done) })
 	if err != nil {
-		return nil // as if nothing is unsaved: the change is shown as it was told
+		return nil // as if nothing were unsaved: the change is shown as it was sent
 	}
 	return unsaved
 }
 
-// unlessGone waits for the answer to what ask asks of Neovim, unless that ends.
+// unlessGone waits for Neovim's answer to ask, unless Neovim ends.
 func unlessGone[T any](nvim *editor.Editor, ask func(done func(T, error))) (answer T, err error) {
 	type result struct {
 		answer T

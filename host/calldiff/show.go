@@ -11,18 +11,18 @@ import (
 
 // Requests are the open permission requests. Some are about changes of calls.
 type Requests interface {
-	// Call is what a request is about, or nil if it is answered.
+	// Call returns what a request is about, or nil if it has been answered.
 	Call(id int) *session.ToolCall
-	// Subject is a call as the open request about it means it, or the call.
+	// Subject returns a call as the open request about it describes it, or the call itself.
 	Subject(*session.ToolCall) *session.ToolCall
-	// About is the number of the open request about a call, 0 for none.
+	// About returns the number of the open request about a call, 0 for none.
 	About(*session.ToolCall) (id int)
-	// LookAgain has the changes of a call that a request is about looked for anew; then is called when that has begun.
+	// LookAgain locates the changes of a request's call again; then is called when that has begun.
 	LookAgain(call *session.ToolCall, then func())
 }
 
-// Show answers Lua's question for a call's diff: what is known of its files, and the text of one of them, in pieces that
-// come before the answer. The answer is nil if there is no diff.
+// Show answers Lua's request for a call's diff: what is known of its files, and the text of one of them, in pieces sent
+// before the answer. The answer is nil if there is no diff.
 func (d *Diffs) Show(m rpc.ShowDiff) {
 	call := d.meant(m)
 	if call == nil {
@@ -39,7 +39,8 @@ func (d *Diffs) Show(m rpc.ShowDiff) {
 	}
 }
 
-// show answers a question for the diff of a call that is located, and that a request is about unless that is 0.
+// show answers a request for the diff of a call that is located; request is the permission request about it, 0 for
+// none.
 func (d *Diffs) show(call *session.ToolCall, m rpc.ShowDiff, request int) {
 	files := d.Files(call)
 	if len(files) == 0 { // the agent has replaced it since
@@ -58,7 +59,7 @@ func (d *Diffs) show(call *session.ToolCall, m rpc.ShowDiff, request int) {
 	d.base.Background(func() { d.send(f, m, answer) })
 }
 
-// send makes the text of a diff in the form that is wanted, and sends it. Any goroutine.
+// send renders a diff in the wanted form, and sends it. Any goroutine.
 func (d *Diffs) send(f diff.File, m rpc.ShowDiff, answer rpc.Diff) {
 	v := diffview.Of(f, m.Form)
 	answer.Form, answer.First, answer.Hunks = v.Form, v.First, v.Hunks
@@ -66,8 +67,8 @@ func (d *Diffs) send(f diff.File, m rpc.ShowDiff, answer rpc.Diff) {
 	diffview.Send(d.base.Editor, d.base.Log, m.Callback, v.Pieces, answer)
 }
 
-// meant is the call whose diff is meant: one by its id, that of an open request, the one at a row of the chat, or the
-// last that has a diff; nil if it has none.
+// meant returns the call whose diff is meant: by its id, of an open request, at a row of the chat, or the last that has
+// a diff; nil if there is no diff.
 func (d *Diffs) meant(m rpc.ShowDiff) (call *session.ToolCall) {
 	switch {
 	case m.Call != "":

@@ -18,24 +18,24 @@ type Chat struct {
 	*transcript.Transcript
 	base   feature.Base
 	pages  draw.Pages
-	unsent int // as Lua was told last: lines of the chat's end that are of prompts which wait; -1 is not told
+	unsent int // as Lua was last told: lines of waiting prompts at the chat's end; -1 if it was not told
 }
 
-// New shows a conversation.
+// New returns the chat of a conversation.
 func New(base feature.Base, pages draw.Pages, conv *session.Conversation, config transcript.Config) *Chat {
 	return &Chat{Transcript: transcript.New(conv, config), base: base, pages: pages, unsent: -1}
 }
 
-// Reset has the chat drawn from the beginning.
+// Reset redraws the chat from the beginning.
 func (c *Chat) Reset() {
 	c.Transcript.Reset()
 	c.unsent = -1
 }
 
-// Redraw is Reset with the reason that Lua gives.
+// Redraw is Reset for a reason that Lua gives.
 func (c *Chat) Redraw(why error) { c.pages.Anew(c, "redraw", why) }
 
-// Ops are what Neovim is to draw next, about budget bytes of it.
+// Ops returns what Neovim must draw next, about budget bytes of it.
 func (c *Chat) Ops(budget int) (ops []editor.Op) {
 	for _, e := range c.Take(budget) {
 		ops = append(ops, c.pages.Op(c, editor.Do(c.pages.Edit(e))))
@@ -47,10 +47,10 @@ func (c *Chat) Ops(budget int) (ops []editor.Op) {
 	return ops
 }
 
-// Row is the row that a message of Lua is about.
+// Row returns the row that a message from Lua is about.
 func (c *Chat) Row(at rpc.At) int { return c.RowNow(at.Row, at.Seq) }
 
-// Location is the place that a row leads to; it has no path if there is none.
+// Location returns the place that a row refers to, without a path if there is none.
 func (c *Chat) Location(row int) rpc.Place {
 	place, ok := c.Place(row)
 	if !ok {
@@ -63,7 +63,7 @@ func (c *Chat) Location(row int) rpc.Place {
 	return rpc.Place{Path: path, Line: place.Line, External: place.External}
 }
 
-// Find answers which row a number of blocks further is.
+// Find answers which row is a number of blocks away.
 func (c *Chat) Find(m rpc.Next) {
 	to := rpc.FoundRow{Row: c.Row(m.At)}
 	for range m.Count {
@@ -82,13 +82,13 @@ func (c *Chat) Extent(m rpc.Block) {
 	c.base.Editor.Answer(m.Callback, rpc.Rows{Row: row, EndRow: end}, "")
 }
 
-// TellCall answers with all that is known of the tool call at a row.
+// TellCall answers with everything known about the tool call at a row.
 func (c *Chat) TellCall(m rpc.Inspect) {
 	lines, marks := styled.Flatten(c.Inspect(c.Row(m.At)))
 	c.base.Editor.Answer(m.Callback, rpc.Lines{Lines: lines, Marks: marks}, "")
 }
 
-// TellPrompt answers what the user's prompt at a row was, and which it is.
+// TellPrompt answers with the user's prompt at a row, and its number.
 func (c *Chat) TellPrompt(m rpc.EditPrompt, number func(*session.Message) int) {
 	prompt, waits := c.Prompt(c.Row(m.At))
 	if prompt == nil {
@@ -105,7 +105,7 @@ func (c *Chat) TellPrompt(m rpc.EditPrompt, number func(*session.Message) int) {
 		}
 		a := c.Attached(part.Content)
 		switch {
-		case a.Unsaved || a.Excerpt != "" && strings.Contains(answer.Text, "@"+a.Excerpt): // goes along again as it is then
+		case a.Unsaved || a.Excerpt != "" && strings.Contains(answer.Text, "@"+a.Excerpt): // is attached again when the prompt is sent
 		case a.Place.Path != "" || a.Address != "":
 			answer.Attached = append(answer.Attached, rpc.Attached{Path: a.Place.Path, First: a.Place.Line, Last: a.Last, URI: a.Address})
 		default:
@@ -115,10 +115,10 @@ func (c *Chat) TellPrompt(m rpc.EditPrompt, number func(*session.Message) int) {
 	c.base.Editor.Answer(m.Callback, answer, "")
 }
 
-// ShowWhole fills a buffer with the whole block at a row, and answers what it is.
+// ShowWhole fills a buffer with the whole block at a row, and answers what kind it is.
 func (c *Chat) ShowWhole(m rpc.Whole) { c.show(c.Whole(c.Row(m.At)), m.Buf, m.Callback) }
 
-// ShowOutput is ShowWhole for the output of a tool call alone.
+// ShowOutput is ShowWhole for only the output of a tool call.
 func (c *Chat) ShowOutput(m rpc.Output) { c.show(c.Output(c.Row(m.At)), m.Buf, m.Callback) }
 
 func (c *Chat) show(render func() transcript.Whole, buf, callback int) {

@@ -2,8 +2,8 @@ package checkpoint
 
 import "slices"
 
-// Change is what became of a path between two snapshots. Before is None for a file that is new, After for
-// one that is gone; where both have the same Sum it is the mode that changed, or the path.
+// Change is the change of a path between two snapshots. Before is None for a new file, After for one that is gone; if
+// both have the same Sum, the mode or the path changed.
 type Change struct {
 	Path    string // a real path
 	OldPath string // where it was before, if it was moved
@@ -11,9 +11,9 @@ type Change struct {
 	After   State
 }
 
-// Changes tells what is different after, in the order of the paths. A path is compared if both snapshots
-// have looked below a root that it is in. A file that the first did not have is new only if it has changed
-// since: what an ignore file hid before is not. It is pure.
+// Changes returns what is different in after, in the order of the paths. A path is compared if both snapshots scanned a
+// root that it is in. A file that the first did not have is new only if it has changed since; one that an ignore file
+// hid before is not. It is pure.
 func (s *Snapshot) Changes(after *Snapshot) []Change {
 	var changes []Change
 	var gone, found []*file
@@ -49,8 +49,8 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 	return changes
 }
 
-// sameContents reports whether two files have the same contents; where those are not known, whether the file
-// was not written.
+// sameContents reports whether two files have the same contents or, if those are not known, whether the file was not
+// written in between.
 func (f *file) sameContents(g *file) bool {
 	if !f.Sum.IsZero() && !g.Sum.IsZero() {
 		return f.Sum == g.Sum
@@ -63,8 +63,8 @@ type inode struct{ device, number uint64 }
 
 func (f *file) inode() inode { return inode{f.device, f.Inode} }
 
-// unhidden leaves out what was there already when the snapshot was made, but not listed. What a folder has
-// taken along when it was moved is as old, but then its inode is known.
+// unhidden leaves out files that existed when the snapshot was made but were not listed. Files in a moved folder are as
+// old, but their inodes are known.
 func (s *Snapshot) unhidden(found []*file) []*file {
 	begun := s.at.Add(-granularity).UnixNano()
 	old := func(f *file) bool { return f.Changed < begun }
@@ -78,7 +78,7 @@ func (s *Snapshot) unhidden(found []*file) []*file {
 	return slices.DeleteFunc(found, func(f *file) bool { return old(f) && !known[f.inode()] })
 }
 
-// moves makes changes of what is gone and what was found, in which a file that has only got another path is one change.
+// moves turns what is gone and what was found into changes; a file that only has another path is one change.
 func moves(gone, found []*file) (changes []Change) {
 	from, moved := map[*file]*file{}, map[*file]bool{}
 	pair(gone, found, (*file).inode, from, moved)
@@ -98,7 +98,7 @@ func moves(gone, found []*file) (changes []Change) {
 	return changes
 }
 
-// pair joins files of equal contents that are the only ones with their key.
+// pair matches files of equal contents that are the only ones with their key.
 func pair[K comparable](gone, found []*file, key func(*file) K, from map[*file]*file, moved map[*file]bool) {
 	type both struct{ olds, news []*file }
 	all := map[K]both{}

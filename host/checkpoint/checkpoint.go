@@ -5,8 +5,8 @@
 //	packs/07c2…       what many small files were
 //	records/b1…       what the host wants to find again: a key, bytes, and the contents that they need
 //
-// A Snapshot is what the files of a project are at one moment. One is taken at each prompt, knowing the
-// last, of which only what changed since is read; Changes compares two:
+// A Snapshot is the state of a project's files at one moment. One is taken at each prompt, given the last one, so that
+// only what changed since is read; Changes compares two:
 //
 //	before, err := store.Snapshot(ctx, roots, nil)
 //	… the agent works …
@@ -14,8 +14,8 @@
 //	for _, c := range before.Changes(after) {
 //		old, err := store.Content(c.Before.Sum)
 //
-// Nothing is ever written outside of the store's folder, and nothing in it is ever changed: files appear
-// whole and disappear whole, so that no host waits for another. Clean keeps all of it bounded.
+// Nothing is ever written outside the store's folder, and nothing in it is ever changed: files appear and disappear as
+// a whole, so no host waits for another. Clean keeps it bounded.
 package checkpoint
 
 import (
@@ -35,7 +35,7 @@ import (
 
 // Store is the folder. Its methods read and write the disk and may be called from any goroutine.
 type Store struct {
-	// Skip says which paths are left out of snapshots; nil leaves out none. To be set before the first.
+	// Skip says which paths are left out of snapshots; nil leaves out none. Set before the first snapshot.
 	Skip func(path string) bool
 
 	dir   string
@@ -44,11 +44,11 @@ type Store struct {
 
 	mu      sync.Mutex
 	watches map[string]*watch // by their roots
-	held    map[Sum]time.Time // contents that records need: when they were seen to be there, and touched, last
-	kept    int               // how many were left of them when the old ones were forgotten last
+	held    map[Sum]time.Time // contents that records need: when they were last seen and touched
+	kept    int               // how many were left when old ones were last forgotten
 }
 
-// Open returns the store of a folder, which is made when something is put into it.
+// Open returns the store in a folder, which is created when something is put into it.
 func Open(dir string) *Store {
 	return &Store{dir: dir, packs: packs{dir: filepath.Join(dir, "packs")}, limits: usual, held: map[Sum]time.Time{}}
 }
@@ -75,7 +75,7 @@ type Sum [sha256.Size]byte
 
 func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
-// IsZero reports whether there are no contents by this Sum.
+// IsZero reports whether this is the Sum of unknown contents.
 func (s Sum) IsZero() bool { return s == Sum{} }
 
 // MarshalText writes a Sum in hexadecimal digits, and the zero Sum as "".
@@ -101,7 +101,7 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Put keeps contents. Those that nothing needs (see Save) stay for a day from the last time they were put.
+// Put keeps contents. Those that no record needs (see Save) stay for a day after they were last put.
 func (s *Store) Put(data []byte) (Sum, error) {
 	sum := Sum(sha256.Sum256(data))
 	if s.Has(sum, len(data)) {
@@ -113,7 +113,7 @@ func (s *Store) Put(data []byte) (Sum, error) {
 	return sum, nil
 }
 
-// write makes a file of contents.
+// write writes contents to a file.
 func (s *Store) write(sum Sum, data []byte) error {
 	if err := atomicfile.Write(s.contentPath(sum), data); err != nil {
 		return fmt.Errorf("keep contents: %w", err)
@@ -121,21 +121,21 @@ func (s *Store) write(sum Sum, data []byte) error {
 	return nil
 }
 
-// Has reports whether contents of that size are there already, which stay as if they were put now.
+// Has reports whether contents of that size are already there; if so, they are kept as if put now.
 func (s *Store) Has(sum Sum, size int) bool {
-	// The time comes first: contents that Clean is about to remove stay if they are new.
+	// The time is set first: contents that Clean is about to remove stay if they are new.
 	if !s.touch(sum) {
 		return false
 	}
 	if info, err := os.Lstat(s.contentPath(sum)); err == nil {
-		return info.Size() == int64(size) // else the machine has stopped while it was written
+		return info.Size() == int64(size) // otherwise the machine stopped while it was being written
 	}
 	at, ok := s.packs.find(sum, false)
 	return ok && at.size == size
 }
 
-// Holds is Has for contents that are asked for again and again: what was there a short while ago, and may not be
-// cleaned away since, is not looked at.
+// Holds is Has for contents that are asked for again and again: it does not look again at what was there a short while
+// ago and cannot have been cleaned since.
 func (s *Store) Holds(sum Sum, size int) bool {
 	if s.lately(sum) {
 		return true
@@ -147,7 +147,7 @@ func (s *Store) Holds(sum Sum, size int) bool {
 	return true
 }
 
-// Doubt has Holds look again: somebody may have removed all that was there.
+// Doubt makes Holds look again: somebody may have removed everything.
 func (s *Store) Doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Store) Doubt() {
 	s.packs.forget()
 }
 
-// minHeld is how many old entries Holds may have beside as many as are not.
+// minHeld is how many old entries Holds may have before it forgets them.
 const minHeld = 1000
 
 func (s *Store) lately(sum Sum) bool {
@@ -174,10 +174,10 @@ func (s *Store) hold(sum Sum) {
 	}
 }
 
-// Content returns contents that were put, or an error that is fs.ErrNotExist where there are none any more.
+// Content returns contents that were put, or an error that is fs.ErrNotExist if they are gone.
 func (s *Store) Content(sum Sum) ([]byte, error) {
 	path := s.contentPath(sum)
-	data, err := s.packs.content(sum, false) // of many files at once all are there
+	data, err := s.packs.content(sum, false) // usually, if one is packed, many are
 	for _, path := range []string{path, aside(path), path} {
 		if errors.Is(err, fs.ErrNotExist) {
 			data, err = os.ReadFile(path)
@@ -195,7 +195,7 @@ func (s *Store) Content(sum Sum) ([]byte, error) {
 	return data, nil
 }
 
-// touch has contents be as new, and reports whether they are there.
+// touch marks contents as new, and reports whether they are there.
 func (s *Store) touch(sum Sum) bool {
 	now := time.Now()
 	return os.Chtimes(s.contentPath(sum), now, now) == nil || s.packs.touch(sum, now)
@@ -206,10 +206,10 @@ func (s *Store) contentPath(sum Sum) string {
 	return filepath.Join(s.dir, "contents", name[:2], name[2:])
 }
 
-// temporary begins the names of files that are not whole, or about to go.
+// temporary is the prefix of files that are incomplete, or about to be removed.
 const temporary = atomicfile.Temporary
 
-// aside is where Clean has a file for the moment in which it makes sure that nobody wants it.
+// aside returns where Clean puts a file while it makes sure that nobody wants it.
 func aside(path string) string {
 	return filepath.Join(filepath.Dir(path), temporary+"old-"+filepath.Base(path))
 }

@@ -15,14 +15,14 @@ import (
 const (
 	// recordAge is how long a record is kept after it was last saved.
 	recordAge = 30 * 24 * time.Hour
-	// spare is how long contents are kept that no record needs: a host may be about to save one. Where
-	// there is not room for all it is less, but more than need.
+	// spare is how long contents are kept that no record needs: a host may be about to save one. If there is not room
+	// for all, it is less, but more than need.
 	spare      = 24 * time.Hour
 	spareShort = time.Hour
 )
 
-// Clean removes what is old, and the oldest where there is too much: records, but not those whose key is
-// alive, and contents that no record needs. Other hosts may use the store meanwhile. alive may be nil.
+// Clean removes what is old, and the oldest if there is too much: records, except those whose key is alive, and
+// contents that no record needs. Other hosts may use the store meanwhile. alive may be nil.
 func (s *Store) Clean(ctx context.Context, now time.Time, alive func(key string) bool) error {
 	if alive == nil {
 		alive = func(string) bool { return false }
@@ -91,7 +91,7 @@ func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
 			c.removeContent(file)
 		}
 	}
-	// Still too much: records, the oldest first, with what they alone need.
+	// Still too much: records, the oldest first, with what only they need.
 	for _, r := range slices.Backward(records) {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -115,7 +115,7 @@ func (c *clean) run(ctx context.Context, alive func(key string) bool) error {
 	return errors.Join(c.errs...)
 }
 
-// contents lists the files of contents, also by what they have, and removes the rests of writes that were cut short.
+// contents lists the files of contents, also by the contents in them, and removes what interrupted writes left.
 func (c *clean) contents(ctx context.Context) (all []*content, with map[Sum][]*content, err error) {
 	with = map[Sum][]*content{}
 	add := func(path string, info fs.FileInfo, sums ...Sum) {
@@ -149,7 +149,7 @@ func (c *clean) contents(ctx context.Context) (all []*content, with map[Sum][]*c
 			add(path, info, sum)
 		}
 		if filepath.Dir(path) == c.store.packs.dir {
-			list, _ := readPack(path) // nothing needs one that is not whole
+			list, _ := readPack(path) // an incomplete one is not needed
 			var sums []Sum
 			for _, p := range list {
 				sums = append(sums, p.sum)
@@ -167,8 +167,8 @@ func (c *clean) removeContent(file *content) {
 	}
 }
 
-// remove removes a file unless it was touched or written anew since it was seen. Whoever does that right
-// now either finds it gone, or has it back.
+// remove removes a file unless it was touched or rewritten since it was seen. Whoever does that right now either finds
+// it gone, or gets it back.
 func (c *clean) remove(path string, seen time.Time) bool {
 	aside := aside(path)
 	if err := os.Rename(path, aside); err != nil {
@@ -178,7 +178,7 @@ func (c *clean) remove(path string, seen time.Time) bool {
 	info, err := os.Lstat(aside)
 	wanted := err == nil && !info.ModTime().Equal(seen)
 	if wanted {
-		// It is not put in the place of what another host has written there by now.
+		// It must not replace what another host has meanwhile written there.
 		if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
 			c.failed(os.Rename(aside, path))
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// encoded is a snapshot as bytes have it.
+// encoded is the serialized form of a snapshot.
 type encoded struct {
 	Partial Partial
 	Roots   []string
@@ -35,7 +35,7 @@ func (s *Snapshot) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// DecodeSnapshot returns the snapshot that Encode has made bytes of.
+// DecodeSnapshot returns the snapshot that Encode encoded.
 func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	var e encoded
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&e); err != nil {
@@ -48,8 +48,8 @@ func DecodeSnapshot(data []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// Len is how many files a snapshot has.
+// Len returns how many files a snapshot has.
 func (s *Snapshot) Len() int { return len(s.files) }
 
-// Watched reports whether the next look costs what has changed, see [Store.Watch].
+// Watched reports whether the next scan costs only what has changed, see [Store.Watch].
 func (s *Snapshot) Watched() bool { return s.mark.watch != nil }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel queues an event before the call that caused it returns. So whoever takes all events knows of all that
-// was done before, but for what programs do by other means, see [mapped] and [scan.since].
+// The kernel queues an event before the call that caused it returns. So whoever takes all events knows everything that
+// was done before, except by other means, see [mapped] and [scan.since].
 const (
 	interest = unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE |
 		unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_EXCL_UNLINK
@@ -23,16 +23,16 @@ const (
 	share = 3
 )
 
-// local are the file systems that nobody changes past this kernel.
+// local are the file systems that cannot change past this kernel.
 var local = map[int64]bool{
 	unix.EXT4_SUPER_MAGIC: true, unix.XFS_SUPER_MAGIC: true, unix.BTRFS_SUPER_MAGIC: true, unix.TMPFS_MAGIC: true,
 	unix.F2FS_SUPER_MAGIC: true, unix.OVERLAYFS_SUPER_MAGIC: true,
 }
 
-// notifier tells of changes in folders.
+// notifier reports changes in folders.
 type notifier struct {
 	fd      int
-	file    *os.File // the same, to wait for it
+	file    *os.File // the same, to wait on
 	devices map[uint64]bool
 	most    int // folders
 	buf     []byte
@@ -53,7 +53,7 @@ func newNotifier() (*notifier, error) {
 
 func (n *notifier) close() { n.file.Close() }
 
-// add watches a folder, and returns how its events are told from others'.
+// add watches a folder, and returns what identifies its events.
 func (n *notifier) add(dir string, count int) (int32, error) {
 	if count >= n.most {
 		return 0, errors.New("the project has more folders than may be watched")
@@ -136,12 +136,12 @@ func whatOf(mask uint32, named bool) what {
 	return folderChanged
 }
 
-// mapped are the files below folders that a program of this user's has mapped into its memory to write there: the
-// kernel tells of that when they are mapped no more.
+// mapped returns the files below folders that a program of this user has mapped into its memory for writing: the kernel
+// reports such writes only after the mapping ends.
 func mapped(roots []string) (paths []string) {
-	processes, _ := filepath.Glob("/proc/[0-9]*/maps") // its error is that the pattern is malformed
+	processes, _ := filepath.Glob("/proc/[0-9]*/maps") // its only error is a malformed pattern
 	for _, name := range processes {
-		text, _ := os.ReadFile(name) // of what there is left, and may be read
+		text, _ := os.ReadFile(name) // some may be gone or unreadable
 		for line := range bytes.Lines(text) {
 			fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(" "), 6)
 			if len(fields) < 6 || !bytes.HasPrefix(fields[1], []byte("rw")) || fields[1][3] != 's' {

@@ -4,7 +4,7 @@ package checkpoint
 
 import "errors"
 
-// notifier tells of changes in folders: of these systems none tells of each before whoever makes it goes on.
+// notifier is unused: none of these systems reports each change before its author continues.
 type notifier struct{}
 
 var errNoWatch = errors.New("this system does not tell of changes")

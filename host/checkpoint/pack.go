@@ -17,23 +17,23 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
-// This file writes packs. Making a file takes a hundred times longer than writing what is in it, so many small contents
-// that come together are one file: their sums and sizes, then all of their bytes.
+// This file writes packs. Creating a file takes a hundred times longer than writing its content, so many small contents
+// that arrive together share one file: their sums and sizes, then all of their bytes.
 
 const (
 	packable = 64 << 10 // the largest contents in a pack
 	packSize = 4 << 20  // bytes, or so, after which a pack is closed
-	packWith = 8        // contents at least: fewer are files of their own
+	packWith = 8        // contents at least: fewer get files of their own
 	packHead = "acp-nvim pack 1\n"
 )
 
 // pack is a file with many contents.
 type pack struct {
 	path    string
-	touched time.Time // guarded by packs.mu: when it was last made as new here
+	touched time.Time // guarded by packs.mu: when it was last touched here
 }
 
-// touchedFor is how long a pack that was made as new is not touched again: of its contents thousands are put at once.
+// touchedFor is how long a touched pack is not touched again: thousands of its contents are put at once.
 const touchedFor = time.Second
 
 // place is where contents are in a pack.
@@ -43,7 +43,7 @@ type place struct {
 	size int
 }
 
-// packs knows what the packs of a store have. Its methods may be called from any goroutine.
+// packs is the index of a store's packs. Its methods may be called from any goroutine.
 type packs struct {
 	dir string
 
@@ -53,8 +53,8 @@ type packs struct {
 	listed time.Time // the time of the folder when it was listed last
 }
 
-// find tells where contents are. What other hosts have packed meanwhile is seen when the folder has another time; with
-// anew it is listed in any case.
+// find returns where contents are. What other hosts have packed meanwhile is seen when the folder's time changes; with
+// anew the folder is listed in any case.
 func (p *packs) find(sum Sum, anew bool) (place, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +66,7 @@ func (p *packs) find(sum Sum, anew bool) (place, bool) {
 		return place{}, false
 	}
 	p.listed = info.ModTime()
-	names, _ := os.ReadDir(p.dir) // its error is that nothing is found
+	names, _ := os.ReadDir(p.dir) // an error means that nothing is found
 	for _, name := range names {
 		path := filepath.Join(p.dir, name.Name())
 		if p.known[path] != nil || strings.HasPrefix(name.Name(), temporary) {
@@ -80,7 +80,7 @@ func (p *packs) find(sum Sum, anew bool) (place, bool) {
 	return at, ok
 }
 
-// add takes in a pack with what it has.
+// add indexes a pack and its contents.
 func (p *packs) add(path string, list []packed) {
 	if p.known == nil {
 		p.known, p.places = map[string]*pack{}, map[Sum]place{}
@@ -92,7 +92,7 @@ func (p *packs) add(path string, list []packed) {
 	}
 }
 
-// gone forgets a pack that is not there any more.
+// gone forgets a pack that no longer exists.
 func (p *packs) gone(in *pack) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,14 +104,14 @@ func (p *packs) gone(in *pack) {
 	}
 }
 
-// forget has all be looked at anew.
+// forget clears the index, so that everything is listed again.
 func (p *packs) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.known, p.places, p.listed = nil, nil, time.Time{}
 }
 
-// touch has the pack with some contents be as new, and reports whether there is one.
+// touch marks the pack with some contents as new, and reports whether there is one.
 func (p *packs) touch(sum Sum, now time.Time) bool {
 	for {
 		at, ok := p.find(sum, false)
@@ -137,7 +137,7 @@ func (p *packs) isNew(in *pack, now time.Time) bool {
 	return now.Sub(in.touched) < touchedFor
 }
 
-// content reads contents, or gives an error that is fs.ErrNotExist. With anew, packs are looked for that are not known.
+// content reads contents, or returns an error that is fs.ErrNotExist. With anew, it looks for unknown packs.
 func (p *packs) content(sum Sum, anew bool) ([]byte, error) {
 	for {
 		at, ok := p.find(sum, anew)
@@ -169,14 +169,14 @@ func readAt(path string, at int64, size int) ([]byte, error) {
 	return data, err
 }
 
-// packed is what a pack says of contents.
+// packed is a pack's entry for contents.
 type packed struct {
 	sum  Sum
 	at   int64
 	size int
 }
 
-// index is what stands before the bytes of a pack.
+// index returns what precedes the bytes of a pack.
 func index(list []packed) []byte {
 	head := binary.LittleEndian.AppendUint32([]byte(packHead), uint32(len(list)))
 	for _, c := range list {
@@ -185,7 +185,7 @@ func index(list []packed) []byte {
 	return head
 }
 
-// readPack reads what a pack has. One that is not whole is an error: the machine has stopped while it was written.
+// readPack reads the index of a pack. An incomplete one is an error: the machine stopped while it was being written.
 func readPack(path string) ([]packed, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -231,13 +231,14 @@ type Batch struct {
 	list  []packed   // where in data
 	data  []byte
 	in    map[Sum]bool
-	there []func() // to be called when what was put is on the disk
+	there []func() // called when what was put is on the disk
 }
 
-// Batch begins to put many contents.
+// Batch returns a batch for putting many contents.
 func (s *Store) Batch() *Batch { return &Batch{store: s, in: map[Sum]bool{}} }
 
-// Put keeps contents as [Store.Put] does. there, which may be nil, is called when they are, on any goroutine.
+// Put keeps contents as [Store.Put] does. there, which may be nil, is called when they are on the disk, on any
+// goroutine.
 func (b *Batch) Put(data []byte, there func(Sum)) error {
 	sum := Sum(sha256.Sum256(data))
 	if there == nil {
@@ -268,7 +269,7 @@ func (b *Batch) Put(data []byte, there func(Sum)) error {
 	return b.flush()
 }
 
-// Flush has all that was put be on the disk.
+// Flush writes everything that was put to the disk.
 func (b *Batch) Flush() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

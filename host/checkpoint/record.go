@@ -22,22 +22,20 @@ import (
 // Record is something that was saved.
 type Record struct {
 	Key   string
-	About string // what Save was told of it
+	About string // as given to Save
 	Saved time.Time
 	Size  int64 // bytes on the disk
 }
 
-// head is the first line of a record's file. The sums of the contents that it needs follow, then the bytes
-// that were saved.
+// head is the first line of a record's file. The sums of the contents that it needs follow, then the saved bytes.
 type head struct {
 	Key   string `json:"key"`
 	About string `json:"about,omitempty"`
 	Sums  int    `json:"sums,omitempty"` // how many
 }
 
-// Save keeps bytes under a key, in the place of what was saved there before. The contents that they need stay
-// as long as the record does. The key and what the record is about, which Records tells without reading the
-// bytes, are any text.
+// Save keeps bytes under a key, replacing what was saved there before. The contents that they need stay as long as the
+// record does. The key and about, which Records returns without reading the bytes, may be any text.
 func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
 	if !utf8.ValidString(key) || !utf8.ValidString(about) {
 		return fmt.Errorf("save a record: the key %q, or what it is about, is no text", key)
@@ -53,7 +51,7 @@ func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
 	for _, sum := range needs {
 		sums = append(sums, sum[:]...)
 	}
-	// A Clean that runs right now has read the records already: it keeps what is new.
+	// A Clean that is running has already read the records: it keeps what is new.
 	for _, sum := range needs {
 		if !s.lately(sum) && s.touch(sum) {
 			s.hold(sum)
@@ -65,7 +63,7 @@ func (s *Store) Save(key, about string, data []byte, needs ...Sum) error {
 	return nil
 }
 
-// Renew has what was saved under a key count as saved now.
+// Renew makes what was saved under a key count as saved now.
 func (s *Store) Renew(key string) error {
 	now := time.Now()
 	if err := os.Chtimes(s.recordPath(key), now, now); err != nil {
@@ -133,7 +131,7 @@ type recordFile struct {
 	Record
 	path  string
 	needs []Sum
-	err   error // why it is not to be read: the rest of Record is known
+	err   error // why it could not be read: the rest of Record is known
 }
 
 // recordFiles lists them, the latest first.
@@ -168,7 +166,7 @@ func readHeadOf(path string) (head, []Sum, error) {
 	return readHead(bufio.NewReader(f))
 }
 
-// readHead reads what stands before the bytes that were saved.
+// readHead reads what precedes the saved bytes.
 func readHead(r *bufio.Reader) (h head, needs []Sum, err error) {
 	line, err := r.ReadBytes('\n')
 	if err == nil {

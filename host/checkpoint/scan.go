@@ -18,40 +18,40 @@ import (
 )
 
 const (
-	// granularity is how far apart two changes of a file must be to have two times, on a bad disk.
+	// granularity is how far apart two changes of a file must be to have different times, on a bad disk.
 	granularity = 2 * time.Second
-	// need is how often the store hears that a snapshot's contents are needed; Clean gives them longer.
+	// need is how often the store is told that a snapshot's contents are needed; Clean keeps them for longer.
 	need = 15 * time.Minute
-	// nested is how many repositories inside of one are looked into.
+	// nested is how many repositories inside another are scanned.
 	nested = 100
-	// tries is how often a file is read that changes meanwhile.
+	// tries is how often a file that keeps changing is read.
 	tries = 3
 	// readers is how many files are read at once.
 	readers = 2
 )
 
-// file is what a snapshot has of a path. It is not changed once the snapshot is made.
+// file is a snapshot's entry for a path. It does not change once the snapshot is made.
 type file struct {
 	path string
 	State
 	device uint64
-	readAt int64 // when reading it began: what changed about then may have changed afterwards
-	linked bool  // it has other names, which may lie anywhere
+	readAt int64 // when reading it began: a change around then may have come after
+	linked bool  // it has other names, which may be anywhere
 	failed bool  // it could not be read
 }
 
-// same reports whether two stats of a path are of the same contents, as far as a stat can tell.
+// same reports whether two stats of a path show the same contents, as far as a stat can tell.
 func (f *file) same(g *file) bool {
 	return f.Kind == g.Kind && f.Size == g.Size && f.Mode == g.Mode && f.Target == g.Target &&
 		f.ModTime == g.ModTime && f.Changed == g.Changed && f.Inode == g.Inode && f.device == g.device
 }
 
-// settled reports whether no change can hide behind the times of a file that was read.
+// settled reports whether the times of a file that was read cannot hide a change.
 func (f *file) settled() bool {
 	return max(f.ModTime, f.Changed) < f.readAt-int64(granularity)
 }
 
-// stat looks at the path anew, without opening it. A folder is nothing, but told.
+// stat stats the path again, without opening it. A folder counts as nothing, but is reported.
 func (f *file) stat() (folder bool, err error) {
 	return f.statBy(func(st *unix.Stat_t) error { return unix.Lstat(f.path, st) })
 }
@@ -80,7 +80,7 @@ func (f *file) statBy(look func(*unix.Stat_t) error) (folder bool, err error) {
 	return uint32(st.Mode)&unix.S_IFMT == unix.S_IFDIR, err
 }
 
-// special are the bits of a mode that are no permissions.
+// special are the bits of a mode that are not permissions.
 var special = [...]struct {
 	bit  uint32
 	mode fs.FileMode
@@ -121,12 +121,12 @@ type scan struct {
 	ctx   context.Context
 	last  *Snapshot // may be nil
 	new   *Snapshot
-	repos int             // that were found inside of others
+	repos int             // that were found inside others
 	real  map[string]bool // folders, see isReal
 }
 
-// isReal reports whether a folder is reached without a symbolic link, being a root or below one. Git and the
-// last snapshot name files of folders that are such links by now. A folder that cannot be looked at counts.
+// isReal reports whether a folder, which is a root or below one, is reached without a symbolic link. Git and the last
+// snapshot name files in folders that have since become links. A folder that cannot be checked counts as real.
 func (sc *scan) isReal(dir string) bool {
 	real, known := sc.real[dir]
 	if !known {
@@ -138,7 +138,7 @@ func (sc *scan) isReal(dir string) bool {
 	return real
 }
 
-// list adds the files below a folder, and below repositories in it that git has as one name.
+// list adds the files below a folder, and below repositories in it, which git lists as one name.
 func (sc *scan) list(dir string) {
 	listing := files.Known(sc.ctx, dir)
 	cut := listing.Cut
@@ -179,13 +179,13 @@ func (sc *scan) list(dir string) {
 	}
 }
 
-// look is what came of looking at a path.
+// look is the result of looking at a path.
 type look struct {
 	folder bool
 	err    error
 }
 
-// statAll looks at files, side by side; those of a folder are best one after the other.
+// statAll stats files concurrently; those of a folder are best done in a row.
 func (sc *scan) statAll(all []*file) []look {
 	found := make([]look, len(all))
 	var work sync.WaitGroup
@@ -204,7 +204,7 @@ func (sc *scan) statAll(all []*file) []look {
 	return found
 }
 
-// openFolder is a folder in which files are looked at: that costs less than by their whole paths.
+// openFolder is a folder whose files are looked at: that costs less than by their whole paths.
 type openFolder struct {
 	path string
 	fd   int // of path, unless that is ""; -1 where it cannot be opened
@@ -214,7 +214,7 @@ func (o *openFolder) open(path string) int {
 	if o.path != path || path == "" {
 		o.close()
 		o.path, o.fd = path, -1
-		_ = retry(func() (err error) { // its error is that the whole paths are needed
+		_ = retry(func() (err error) { // on error the whole paths are used
 			o.fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 			return err
 		})
@@ -235,8 +235,8 @@ func (sc *scan) order() {
 	sc.new.files = slices.CompactFunc(sc.new.files, func(a, b *file) bool { return a.path == b.path })
 }
 
-// addLast adds the files of the last snapshot that are not listed any more but still there: ignored by
-// now, for instance. Of one that is in a folder that cannot be entered any more nothing new is known.
+// addLast adds the files of the last snapshot that are no longer listed but still there, because they are now ignored,
+// for instance. One in a folder that can no longer be entered counts as unchanged.
 func (sc *scan) addLast() {
 	if sc.last == nil {
 		return
@@ -268,7 +268,7 @@ func (sc *scan) addLast() {
 	}
 }
 
-// readAll takes what is known over from the last snapshot, and reads the rest.
+// readAll takes over what the last snapshot knows, and reads the rest.
 func (sc *scan) readAll() error {
 	touch := sc.last == nil || sc.new.at.Sub(sc.last.touched) > need
 	sc.new.touched = sc.new.at
@@ -321,8 +321,8 @@ type wantedFile struct {
 	known bool // the last snapshot has its contents
 }
 
-// roomFor gives the files whose contents are read, where others have so many bytes already, and are so many. Where
-// there is not room for all, what has changed comes first, then the small ones.
+// roomFor returns the files to read, given the size and count of those already known. If there is not room for all,
+// changed files come first, then small ones.
 func (sc *scan) roomFor(todo []wantedFile, size int64, count int) (wanted []*file) {
 	slices.SortStableFunc(todo, func(a, b wantedFile) int {
 		if a.known != b.known {
@@ -344,7 +344,7 @@ func (sc *scan) roomFor(todo []wantedFile, size int64, count int) (wanted []*fil
 	return wanted
 }
 
-// tally counts a file among those with and without their contents, or, with -1, does so no longer.
+// tally counts a file among those with or without known contents or, with -1, removes it from the count.
 func (s *Snapshot) tally(f *file, store *Store, by int) {
 	switch {
 	case f.Kind != File:
@@ -363,7 +363,7 @@ func (s *Snapshot) tally(f *file, store *Store, by int) {
 // cursor finds files by their paths, which must be asked for in their order.
 type cursor struct{ files []*file }
 
-// find gives the file at a path, or nil.
+// find returns the file at a path, or nil.
 func (c *cursor) find(path string) *file {
 	for len(c.files) > 0 && c.files[0].path < path {
 		c.files = c.files[1:]
@@ -374,7 +374,7 @@ func (c *cursor) find(path string) *file {
 	return nil
 }
 
-// read gives files their sums, until the store fails.
+// read sets the files' sums, until the store fails.
 func (sc *scan) read(wanted []*file) error {
 	ctx, fail := context.WithCancelCause(sc.ctx)
 	defer fail(nil)
@@ -415,7 +415,7 @@ func (sc *scan) read(wanted []*file) error {
 
 var errMoving = errors.New("the file changes while it is read")
 
-// readWhole reads a file into buf as it is at one moment, and has the stat be that of this moment.
+// readWhole reads a file into buf as it is at one moment, and stats it at that moment.
 func (f *file) readWhole(buf []byte) (data []byte, err error) {
 	for range tries {
 		f.readAt = time.Now().UnixNano()
@@ -430,7 +430,7 @@ func (f *file) readWhole(buf []byte) (data []byte, err error) {
 }
 
 func (f *file) readOnce(buf []byte) ([]byte, error) {
-	// What was a file may be a pipe by now, which must not be waited for.
+	// The file may have become a pipe by now, which must not block.
 	fd, err := unix.Open(f.path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err

@@ -12,11 +12,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/files"
 )
 
-// since makes a snapshot of the last one and of what its watch tells to have changed. It is nil where all files must
-// be looked at.
+// since makes a snapshot from the last one and what its watch reports as changed. It returns nil if all files must be
+// scanned.
 //
-// Not told are changes by a program that has a file mapped into its memory, until it has not, nor those by another
-// name of a file, which may lie anywhere. So these files are always looked at.
+// Changes through a memory mapping are not reported until it ends, nor are those through another name of a file, which
+// may be anywhere. So these files are always looked at.
 func (sc *scan) since() (*Snapshot, error) {
 	last := sc.last
 	told, now, ok := last.mark.watch.look(sc.ctx, last.repos, last.mark)
@@ -52,7 +52,7 @@ func (sc *scan) since() (*Snapshot, error) {
 		old := last.file(path)
 		switch {
 		case f.Kind == File && f.linked && (old == nil || !old.linked):
-			return nil, nil // which other file it is, too, is seen with all of them
+			return nil, nil // a scan of all files shows which other file it is, too
 		case old == nil && f.Kind == None:
 		case old == nil || !old.same(f) || f.Kind == File && (lost[path] || !old.settled()):
 			changed = append(changed, f)
@@ -61,7 +61,7 @@ func (sc *scan) since() (*Snapshot, error) {
 	return sc.changed(changed)
 }
 
-// addTold adds the paths that have changed to those that are looked at. It is false where all must be.
+// addTold adds the changed paths to those that are looked at. It returns false if all must be.
 func (sc *scan) addTold(told []string, again map[string]bool) (ok bool, err error) {
 	last, w := sc.last, sc.last.mark.watch
 	var unknown []string
@@ -95,7 +95,7 @@ func (sc *scan) addTold(told []string, again map[string]bool) (ok bool, err erro
 	for repo, paths := range byRepository(last.repos, unknown) {
 		if !repo.git {
 			if slices.ContainsFunc(paths, exists) {
-				return false, nil // whether it belongs to the project a list of all tells
+				return false, nil // only a list of all files shows whether it belongs to the project
 			}
 			continue
 		}
@@ -131,7 +131,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// changed makes the snapshot of the last one with other files, by path; those that are not there any more are of no
+// changed makes a snapshot from the last one with these files, sorted by path, replaced; those that are gone have no
 // kind.
 func (sc *scan) changed(changed []*file) (*Snapshot, error) {
 	last, s := sc.last, sc.new
@@ -183,7 +183,7 @@ func (sc *scan) changed(changed []*file) (*Snapshot, error) {
 	return s, sc.ctx.Err()
 }
 
-// file gives the file at a path, or nil.
+// file returns the file at a path, or nil.
 func (s *Snapshot) file(path string) *file {
 	if at, found := s.search(path); found {
 		return s.files[at]

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// Snapshot is what the files of a project are at one moment. It never changes.
+// Snapshot is the state of a project's files at one moment. It never changes.
 type Snapshot struct {
 	Partial Partial
 
 	roots   []string  // real paths
 	at      time.Time // when it was begun
 	touched time.Time // when the store last heard that all its contents are needed
-	files   []*file   // by path; one that has not changed is shared with the snapshot before
+	files   []*file   // by path; unchanged ones are shared with the previous snapshot
 
-	// For the next look, see since.go.
+	// For the next scan, see since.go.
 
 	mark      mark
 	repos     []repository
@@ -31,26 +31,26 @@ type Snapshot struct {
 	unsettled []string // files that may have changed since they were read
 	largest   []string // of those without their contents, see Without
 
-	byInode map[inode]*file // nil before Of; of the goroutine that calls that
+	byInode map[inode]*file // nil before Of; used only by the goroutine that calls it
 }
 
-// repository is a folder whose files were listed by themselves.
+// repository is a folder whose files were listed separately.
 type repository struct {
 	dir string
 	git bool // the list is git's
 	cut bool // there are more
 }
 
-// State is what a path was. The zero State is that of a path where nothing is.
+// State is the state of a path. The zero State is that of a path where nothing is.
 type State struct {
 	Kind   Kind
 	Mode   fs.FileMode // the permission bits, of files only
 	Size   int64       // bytes
-	Sum    Sum         // of the contents; zero where they are not known, see Partial
+	Sum    Sum         // of the contents; zero if unknown, see Partial
 	Target string      // of a symbolic link
 
 	ModTime int64 // nanoseconds since 1970
-	Changed int64 // the same, of the last change of any kind: nobody can set it
+	Changed int64 // likewise, for the last change of any kind: nobody can set it
 	Inode   uint64
 }
 
@@ -66,8 +66,8 @@ const (
 
 // Partial counts what a snapshot lacks. The zero Partial is a whole snapshot.
 type Partial struct {
-	Unlisted   int // folders of which not all files are known
-	Large      int // files of which the contents are not known: each is too large,
+	Unlisted   int // folders not all of whose files are known
+	Large      int // files with unknown contents: each is too large,
 	TooMany    int // they are too much together,
 	Unreadable int // or they could not be read
 }
@@ -97,14 +97,13 @@ func (p Partial) String() string {
 	return text
 }
 
-// Without returns the paths of files of which the contents are not known, the largest first and at most so
-// many of them.
+// Without returns the paths of files with unknown contents, the largest first and at most most of them.
 func (s *Snapshot) Without(most int) []string { return s.largest[:min(len(s.largest), most)] }
 
 // maxLargest is how many files without their contents can be named.
 const maxLargest = 10
 
-// findLargest finds the largest files of which the contents are not known.
+// findLargest finds the largest files with unknown contents.
 func (s *Snapshot) findLargest() {
 	var all []*file
 	for _, f := range s.files {
@@ -127,11 +126,10 @@ func (s *Snapshot) findLargest() {
 	}
 }
 
-// lacks tells of a file whose contents are not known.
+// lacks reports whether a file's contents are unknown.
 func (f *file) lacks() bool { return f.Kind == File && f.Sum.IsZero() }
 
-// State returns what was at a path. What is outside of the roots, or ignored there, is not known: that
-// looks as if nothing was.
+// State returns what was at a path. What is outside the roots, or ignored there, is unknown, as if nothing were there.
 func (s *Snapshot) State(path string) State {
 	if at, found := s.search(path); found {
 		return s.files[at].State
@@ -139,8 +137,8 @@ func (s *Snapshot) State(path string) State {
 	return State{}
 }
 
-// Of returns the path at which a file was, whatever its contents were; "" where that is not known, as it was not there or
-// has several names. One goroutine calls it.
+// Of returns the path at which a file was, whatever its contents; "" if that is unknown, because it was not there or
+// has several names. Only one goroutine may call it.
 func (s *Snapshot) Of(info fs.FileInfo) string {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || st.Nlink > 1 {
@@ -165,11 +163,10 @@ func (s *Snapshot) search(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.files, path, func(f *file, path string) int { return strings.Compare(f.path, path) })
 }
 
-// Snapshot takes down what the files below the roots are, which are folders: the files that belong to the
-// project, see files.List, by their real paths, and those of the last snapshot, which may be nil, wherever
-// they are now. What changed since the last one is read and kept in the store; where folders are watched, see
-// [Store.Watch], nothing else is looked at. Errors are those of ctx and of the store; what cannot be read is in
-// Partial. It works with two goroutines.
+// Snapshot records the files below the roots, which are folders: the files that belong to the project, see files.List,
+// by their real paths, and those of the last snapshot, which may be nil, wherever they are now. What changed since the
+// last one is read and kept in the store; if folders are watched, see [Store.Watch], nothing else is looked at. Errors
+// are those of ctx and of the store; what cannot be read is counted in Partial. It uses two goroutines.
 func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*Snapshot, error) {
 	roots = realRoots(roots)
 	w := s.watchOf(roots)
@@ -180,7 +177,7 @@ func (s *Store) Snapshot(ctx context.Context, roots []string, last *Snapshot) (*
 	}
 	snap, err := newScan(ctx, s, roots, last).all(w)
 	if err == nil && w != nil && w.place(ctx, snap) && last == nil {
-		snap, err = newScan(ctx, s, roots, snap).all(w) // what has changed before they were watched
+		snap, err = newScan(ctx, s, roots, snap).all(w) // what changed before they were watched
 	}
 	return snap, failure(err)
 }
@@ -200,7 +197,7 @@ func newScan(ctx context.Context, s *Store, roots []string, last *Snapshot) *sca
 	return sc
 }
 
-// all looks at all files. The watch may be nil, for none.
+// all scans all files. The watch may be nil, for none.
 func (sc *scan) all(w *watch) (*Snapshot, error) {
 	var now mark
 	if w != nil {
@@ -225,12 +222,12 @@ func (sc *scan) all(w *watch) (*Snapshot, error) {
 		return nil, err
 	}
 	if sc.last != nil && slices.Equal(sc.last.repos, sc.new.repos) {
-		sc.new.mark = now // else the folders of others may not be watched
+		sc.new.mark = now // otherwise folders of other files may not be watched
 	}
 	return sc.new, nil
 }
 
-// realRoots are folders by their real paths, each once.
+// realRoots returns folders by their real paths, each once.
 func realRoots(roots []string) (all []string) {
 	for _, root := range roots {
 		if real, err := filepath.EvalSymlinks(root); err == nil {

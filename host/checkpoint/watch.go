@@ -20,26 +20,28 @@ import (
 // This file watches large projects, so that a snapshot reads only what has changed, see [Store.Watch].
 
 const (
-	// maxChanged is of how many paths it is remembered that they have changed.
+	// maxChanged is how many changed paths are remembered.
 	maxChanged = 20_000
-	// maxNew is of how many new paths git is asked whether they belong to the project; of more it is asked for all.
+	// maxNew is for how many new paths git is asked whether they belong to the project; for more, it is asked to list
+	// all.
 	maxNew = 500
-	// pause is how long events are gathered that nobody waits for.
+	// pause is how long events that nobody waits for are gathered.
 	pause = 50 * time.Millisecond
 )
 
-// minWatched is how many files a project has whose folders are watched: of fewer each is looked at. Fewer in tests.
+// minWatched is the least number of files for which a project's folders are watched: in smaller ones each file is
+// checked. Lower in tests.
 var minWatched = 10_000
 
-// watch knows what has changed in folders. One that has lost something begins anew with the next look at all files.
+// watch knows what has changed in folders. If it loses events, it starts again with the next scan of all files.
 type watch struct {
 	roots []string
 	users int // guarded by Store.mu
 
-	placing sync.Mutex // held while folders come to be watched
+	placing sync.Mutex // held while folders are being added
 
 	mu      sync.Mutex // guards the fields below
-	failed  bool       // it cannot be had
+	failed  bool       // it is unavailable
 	ended   bool
 	notify  *notifier // nil while nothing is watched
 	folders map[int32]string
@@ -49,7 +51,7 @@ type watch struct {
 	fresh   []string          // folders that are new and not watched yet
 }
 
-// mark is the moment of a look, for the next one.
+// mark is the moment of a scan, for the next one.
 type mark struct {
 	watch  *watch // nil for none
 	notify *notifier
@@ -57,7 +59,7 @@ type mark struct {
 	rules  []rule
 }
 
-// rule is a file that says which others belong to a project.
+// rule is a file that says which other files belong to a project.
 type rule struct {
 	path string
 	is   fileID
@@ -69,7 +71,7 @@ type fileID struct {
 	inode                   uint64
 }
 
-// Watch has looks at folders cost what has changed, as far as the system tells, until release is called.
+// Watch makes scans of folders cost only what has changed, as far as the system supports it, until release is called.
 func (s *Store) Watch(roots []string) (release func()) {
 	roots = realRoots(roots)
 	key := strings.Join(roots, "\x00")
@@ -94,7 +96,7 @@ func (s *Store) Watch(roots []string) (release func()) {
 	})
 }
 
-// watchOf returns the watch of folders, nil where there is none.
+// watchOf returns the watch of folders, nil if there is none.
 func (s *Store) watchOf(roots []string) *watch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,7 @@ func (w *watch) end() {
 	w.lose()
 }
 
-// lose forgets all: what has happened is not known any more.
+// lose forgets everything: what has happened is no longer known.
 func (w *watch) lose() {
 	if w.notify != nil {
 		w.notify.close()
@@ -116,7 +118,7 @@ func (w *watch) lose() {
 	w.notify, w.folders, w.watched, w.changed, w.fresh = nil, nil, nil, nil, nil
 }
 
-// forget is lose of what was watched then.
+// forget is lose, unless another notifier is in use by now.
 func (w *watch) forget(n *notifier) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,8 +127,8 @@ func (w *watch) forget(n *notifier) {
 	}
 }
 
-// place watches the folders of a project, as a snapshot has it, where that is not done. It reports whether it has
-// begun.
+// place begins to watch the folders of a project, as listed in a snapshot, unless they are watched already. It reports
+// whether it has begun.
 func (w *watch) place(ctx context.Context, snap *Snapshot) (began bool) {
 	w.placing.Lock()
 	defer w.placing.Unlock()
@@ -155,7 +157,7 @@ func (w *watch) place(ctx context.Context, snap *Snapshot) (began bool) {
 	return true
 }
 
-// gather takes events in time, so that the kernel need not throw any away.
+// gather takes events in time, so that the kernel does not drop any.
 func (w *watch) gather(n *notifier) {
 	for n.wait() {
 		w.mu.Lock()
@@ -167,7 +169,7 @@ func (w *watch) gather(n *notifier) {
 	}
 }
 
-// folders are those of a snapshot's files, with all between them and the roots.
+// folders returns the folders of a snapshot's files, with all those between them and the roots.
 func (s *Snapshot) folders() map[string]bool {
 	known := map[string]bool{}
 	for _, root := range s.roots {
@@ -181,7 +183,7 @@ func (s *Snapshot) folders() map[string]bool {
 	return known
 }
 
-// add watches folders, and those in them that belong to the project; the ones that are known come by themselves.
+// add watches folders, and the folders in them that belong to the project, except known ones.
 func (w *watch) add(ctx context.Context, n *notifier, repos []repository, dirs []string, known map[string]bool) error {
 	for len(dirs) > 0 {
 		var inside []string
@@ -195,7 +197,7 @@ func (w *watch) add(ctx context.Context, n *notifier, repos []repository, dirs [
 			}
 			w.mu.Unlock()
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
-				continue // its end is told by the folder that it was in
+				continue // the folder that it was in reports its end
 			}
 			if err != nil {
 				return err
@@ -223,7 +225,7 @@ func (w *watch) add(ctx context.Context, n *notifier, repos []repository, dirs [
 	return nil
 }
 
-// relevant leaves out the folders that git ignores, and without git those at which nobody looks.
+// relevant leaves out the folders that git ignores and, without git, those that are not scanned.
 func relevant(ctx context.Context, repos []repository, dirs []string) (left []string, err error) {
 	for repo, dirs := range byRepository(repos, dirs) {
 		if repo.git {
@@ -253,7 +255,7 @@ func byRepository(repos []repository, paths []string) map[repository][]string {
 	return groups
 }
 
-// event is what has happened to a name in a folder; a folder's own have none.
+// event is what happened to a name in a folder; events of the folder itself have no name.
 type event struct {
 	wd   int32
 	name string
@@ -263,16 +265,16 @@ type event struct {
 type what int
 
 const (
-	fileChanged   what = iota // something that is no folder is there, is another one, or is gone
+	fileChanged   what = iota // anything but a folder appeared, changed or disappeared
 	folderMade                // or has come from elsewhere
 	folderMoved               // away
-	folderRemoved             // of what was in it each was told
+	folderRemoved             // everything in it was reported
 	folderChanged             // others may enter it, for instance
 	watchOver                 // of a folder
-	lost                      // so many events that not all were kept
+	lost                      // too many events, some were dropped
 )
 
-// take takes what has happened. The lock is held.
+// take handles what has happened. The lock is held.
 func (w *watch) take() {
 	whole := true
 	err := w.notify.take(func(e event) {
@@ -308,8 +310,8 @@ func (w *watch) take() {
 	}
 }
 
-// look takes what has happened since a moment: which paths have changed, of folders with "/" at the end, and the
-// moment that it is now. It is false where not all is known.
+// look returns the paths that have changed since a moment, those of folders with a trailing "/", and the present
+// moment. It returns false if not everything is known.
 func (w *watch) look(ctx context.Context, repos []repository, last mark) (paths []string, now mark, ok bool) {
 	w.placing.Lock()
 	defer w.placing.Unlock()
@@ -353,7 +355,7 @@ func (w *watch) look(ctx context.Context, repos []repository, last mark) (paths 
 			return nil, now, false
 		}
 		w.mu.Lock()
-		for _, dir := range dirs { // what happens in it is told from now on
+		for _, dir := range dirs { // events in it are reported from now on
 			if w.seq++; w.notify == n {
 				w.changed[dir+"/"] = w.seq
 			}
@@ -362,7 +364,7 @@ func (w *watch) look(ctx context.Context, repos []repository, last mark) (paths 
 	}
 }
 
-// rulesOf are the files that say which others belong to a project, as they are.
+// rulesOf returns the present state of the files that say which others belong to a project.
 func rulesOf(ctx context.Context, repos []repository) (rules []rule, err error) {
 	for _, r := range repos {
 		if !r.git {
@@ -388,7 +390,7 @@ func idOf(path string) fileID {
 	return fileID{st.Size, st.Mtim.Nano(), st.Ctim.Nano(), st.Ino}
 }
 
-// now is the moment for a look at all files, the zero mark where nothing is watched.
+// now returns the moment for a scan of all files, the zero mark if nothing is watched.
 func (w *watch) now() mark {
 	w.mu.Lock()
 	defer w.mu.Unlock()
