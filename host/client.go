@@ -9,9 +9,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/terminals"
 )
 
-// This file joins an agent and its sessions: the agent as a session has it, and what it asks of them.
+// This file connects an agent and its sessions: the agent as a session sees it, and what it asks of them.
 
-// member is an agent as one of its sessions has it.
+// member is an agent as one of its sessions sees it.
 type member struct {
 	session.Agent
 	process *agent
@@ -31,7 +31,7 @@ func (m member) Discard(id string) {
 	m.Close(id)
 }
 
-// clientOf is the client side of an agent: it brings each call to its session.
+// clientOf is the client side of an agent: it passes each call to its session.
 type clientOf struct{ *agent }
 
 var _ session.Client = clientOf{}
@@ -47,7 +47,7 @@ func (c clientOf) RequestPermission(r session.PermissionRequest) {
 	}
 }
 
-// Elicit brings a question to its session, or, where it belongs to none, to one of those that wait for the agent.
+// Elicit passes a question to its session or, if it belongs to none, to one of those that wait for the agent.
 func (c clientOf) Elicit(e session.ElicitationRequest) {
 	cancel := func() { e.Reply(session.ElicitationAnswer{Action: session.ElicitationCancel}) }
 	ask := func(s *Session) {

@@ -13,8 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// lingering is the longest that a change on the disk counts as the agent's after the answer to its prompt, while
-// what was changed before is looked at.
+// lingering is the longest that changes on the disk still count as the agent's after the answer to its prompt, while
+// earlier changes are examined.
 const lingering = 2 * time.Second
 
 // span is when a session's agent has last worked. Any goroutine.
@@ -23,18 +23,18 @@ type span struct{ until atomic.Int64 } // in Unix nanoseconds; -1 while a turn r
 func (w *span) begin() { w.until.Store(-1) }
 func (w *span) end()   { w.until.Store(time.Now().Add(lingering).UnixNano()) }
 
-// over is told that all is known which was changed before the end.
+// over says that everything changed before the end is known.
 func (w *span) over() {
 	if until := w.until.Load(); until > 0 {
 		w.until.CompareAndSwap(until, 0)
 	}
 }
 
-// running and recent tell whether a turn runs, and whether one ran just now.
+// running and recent report whether a turn is running, and whether one ran just now.
 func (w *span) running() bool { return w.until.Load() == -1 }
 func (w *span) recent() bool  { return time.Now().UnixNano() < w.until.Load() }
 
-// startWatch has the loaded files' disk watched; h.mu is held.
+// startWatch begins to watch the loaded files on the disk; h.mu is held.
 func (h *Host) startWatch() {
 	if h.watch != nil {
 		return
@@ -65,7 +65,7 @@ func (h *Host) watching() *buffers.Watch {
 	return h.watch
 }
 
-// trackFiles takes the loaded files that Lua tells.
+// trackFiles sets the loaded files that Lua reports.
 func (h *Host) trackFiles(m rpc.Track) {
 	w := h.watching()
 	if w == nil {
@@ -82,7 +82,7 @@ func (h *Host) trackFiles(m rpc.Track) {
 	w.Track(files)
 }
 
-// checkDisk has a file compared with its buffer, or, without a name, all.
+// checkDisk compares a file, or without a name all files, with their buffers.
 func (h *Host) checkDisk(name string) {
 	switch w := h.watching(); {
 	case w == nil:
@@ -93,7 +93,7 @@ func (h *Host) checkDisk(name string) {
 	}
 }
 
-// catchUp has a file compared with its buffer, which the user is about to write.
+// catchUp compares a file with its buffer, which the user is about to write.
 func (h *Host) catchUp(name string, callback int) {
 	done := func(again bool) { h.editor.Answer(callback, again, "") }
 	if w := h.watching(); w != nil {
@@ -103,7 +103,7 @@ func (h *Host) catchUp(name string, callback int) {
 	}
 }
 
-// diskChanged tells of a change that another program made under a buffer.
+// diskChanged reports a change that another program made under a buffer.
 func (h *Host) diskChanged(c buffers.Written) {
 	if c.Before != nil && c.After != nil {
 		h.follow.Edited(c.Path, *c.Before, *c.After)
@@ -120,9 +120,9 @@ func (h *Host) diskChanged(c buffers.Written) {
 	}
 }
 
-// worker is the session whose agent has probably changed a file: one that has named it in a call, then one with a
-// running turn rather than one whose turn has just ended, then one in whose roots the file is, then the newest; nil
-// when no agent has worked.
+// worker returns the session whose agent has probably changed a file: in order of preference one that named it in a
+// call, one with a running turn rather than one whose turn has just ended, one whose roots contain it, the newest; nil
+// if no agent has worked.
 func (h *Host) worker(path string) *Session {
 	h.mu.Lock()
 	sessions := slices.Collect(maps.Values(h.sessions))
@@ -162,7 +162,7 @@ func (h *Host) claimed(path string, by *Session) bool {
 	})
 }
 
-// agentsWork reports whether a turn runs, or ran just now.
+// agentsWork reports whether a turn is running, or ran just now.
 func (h *Host) agentsWork() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -174,12 +174,12 @@ func (h *Host) agentsWork() bool {
 	return false
 }
 
-// fileOpened tells all sessions of a file that a buffer shows now, or no longer.
+// fileOpened tells all sessions that a buffer now shows a file, or no longer does.
 func (h *Host) fileOpened(o buffers.Opened) {
 	h.eachSession(func(s *Session) { s.ledger.FileOpened(o) })
 }
 
-// fileSaved hears that the user has written a file: what it has then is no command's doing.
+// fileSaved notes that the user has written a file: its text is no command's doing.
 func (h *Host) fileSaved(m rpc.FileSaved) {
 	switch w := h.watching(); {
 	case w == nil:
@@ -193,7 +193,7 @@ func (h *Host) fileSaved(m rpc.FileSaved) {
 	}
 }
 
-// userRenamed hears that the user has given the file of a buffer another name.
+// userRenamed notes that the user has renamed the file of a buffer.
 func (h *Host) userRenamed(from, to string) {
 	old, err := buffers.RealPath(from)
 	path, err2 := buffers.RealPath(to)
@@ -210,7 +210,7 @@ func (h *Host) eachSession(f func(*Session)) {
 	}
 }
 
-// hearUnsaved tells all sessions of the buffers with unsaved text.
+// hearUnsaved tells all sessions which buffers have unsaved text.
 func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
 	names := make([]string, len(m.Files))
 	for i, b := range m.Files {
@@ -224,7 +224,7 @@ func (h *Host) hearUnsaved(m rpc.UnsavedFiles) {
 	})
 }
 
-// hearConflicts takes how many open conflicts the loaded files have.
+// hearConflicts notes how many open conflicts the loaded files have.
 func (h *Host) hearConflicts(m rpc.OpenConflicts) {
 	count := map[string]int{}
 	for _, f := range m.Files {

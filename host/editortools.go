@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/permission"
 )
 
-// This file gives agents the editor's tools, and the tools what they need of sessions.
+// This file gives agents the editor's tools, and the tools what they need from sessions.
 
 func newEditorTools(h *Host) *editortools.Server {
 	return editortools.New(editortools.Config{
@@ -18,7 +18,7 @@ func newEditorTools(h *Host) *editortools.Server {
 	})
 }
 
-// grantTools gives the process the editor's tools, once; nil for none. Its error is of the first try.
+// grantTools gives the process the editor's tools, once; nil for none. Its error is that of the first try.
 func (a *agent) grantTools() (*editortools.Grant, error) {
 	if len(a.spec.Paths) > 0 {
 		return nil, nil // it runs where our socket is not
@@ -54,7 +54,7 @@ func newTools(s *Session) *editortools.Tools {
 	})
 }
 
-// newCaller is a session as the editor's tools use it.
+// newCaller returns a session as the editor's tools use it.
 func newCaller(s *Session) *editortools.Caller {
 	return &editortools.Caller{
 		Base:    s.base,

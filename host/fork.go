@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/opening"
 )
 
-// beginFork starts the session with what was said in another one, before one of its prompts, from 1, or at all. Any
-// goroutine.
+// beginFork starts the session with what was said in another one, either all of it or before one of its prompts,
+// counted from 1. Any goroutine.
 func (s *Session) beginFork(source *Session, before int) {
 	fail := func(err error) { s.base.Box.Put(func() { s.die(err) }) }
 	closed := &failure.Failure{Sentence: "The session to be forked is closed."}
@@ -32,7 +32,7 @@ func (s *Session) beginFork(source *Session, before int) {
 	}
 }
 
-// forkAt tells from where the session can be forked; done is called on any goroutine.
+// forkAt finds where the session can be forked; done is called on any goroutine.
 func (s *Session) forkAt(before int, done func(*opening.Fork, error)) {
 	refuse := func(format string, args ...any) {
 		done(nil, &failure.Failure{Sentence: fmt.Sprintf(format, args...)})

@@ -19,7 +19,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// record keeps the conversation with the agent's session from here on, below what was said in the one it is made from.
+// record keeps the conversation from here on, after what was said in the session it was forked from.
 func (s *Session) record(past []history.Said) {
 	if s.host.unkept.Load() {
 		s.recorder.Close()
@@ -31,7 +31,7 @@ func (s *Session) record(past []history.Said) {
 	s.recorder.Begin(past)
 }
 
-// beginWithPast starts a stored session below what was said in it. Any goroutine.
+// beginWithPast starts a stored session after showing what was said in it. Any goroutine.
 func (s *Session) beginWithPast() {
 	s.base.Box.Put(func() { s.reading = true })
 	s.host.history.ReadLater(s.spec.Name, s.opening.Stored(), s.base.Background, func(past history.Past, err error) {
@@ -70,12 +70,12 @@ func (s *Session) tellPast(past history.Past) {
 		})
 		s.conv.Title = cmp.Or(title, s.conv.Title)
 		s.conv.TakenUp()
-		s.terminals.Release() // who ran them is gone
+		s.terminals.Release() // the agent that ran them is gone
 		s.view.Changed()
 	}
 }
 
-// withTranscripts adds to the sessions of which a review is saved those of which only the transcript is kept.
+// withTranscripts adds to the sessions with a saved review those with only a transcript.
 func (h *Host) withTranscripts(list []rpc.SavedSession) []rpc.SavedSession {
 	if h.history == nil {
 		return list
@@ -96,7 +96,7 @@ func (h *Host) withTranscripts(list []rpc.SavedSession) []rpc.SavedSession {
 	return list
 }
 
-// transcript is a kept transcript as Lua knows it.
+// transcript describes a kept transcript for Lua.
 func (h *Host) transcript(e history.Entry) rpc.Transcript {
 	return rpc.Transcript{
 		Agent: e.Agent, AgentTitle: e.AgentTitle, Path: transcriptPath(e.Agent, h.history.Name(e.About)),
@@ -111,7 +111,7 @@ func transcriptPath(agent, name string) string {
 	return "acp://history/" + url.PathEscape(agent) + "/" + name
 }
 
-// flushHistory has all written that was said until now.
+// flushHistory writes everything said until now.
 func (h *Host) flushHistory() {
 	var writes sync.WaitGroup
 	h.eachSession(func(s *Session) {
@@ -125,7 +125,7 @@ func (h *Host) flushHistory() {
 
 const nothingKept = "What is said is not kept, as its folder cannot be written. :checkhealth acp says more."
 
-// foundLimit is how many lines a search finds.
+// foundLimit bounds the lines that a search finds.
 const foundLimit = 1000
 
 func (h *Host) searchHistory(m rpc.SearchHistory) {
@@ -199,7 +199,7 @@ func (h *Host) showHistory(m rpc.ShowHistory) {
 	})
 }
 
-// export tells the session in Markdown.
+// export writes the session in Markdown.
 func (s *Session) export(m rpc.Export) {
 	if len(s.conv.Entries) == 0 {
 		s.base.Editor.Answer(m.Callback, nil, "nothing has been said in this session yet")
@@ -224,7 +224,7 @@ func (s *Session) export(m rpc.Export) {
 	})
 }
 
-// unkeptTranscript tells once that what is said is not kept.
+// unkeptTranscript tells the user, once, that the transcript is not being kept.
 func (h *Host) unkeptTranscript(err error) {
 	h.tellUnkept.Do(func() {
 		h.log.Warn("keep a transcript", "err", err)

@@ -55,7 +55,7 @@ type Host struct {
 	marks     *reviewui.Marks
 	store     *checkpoint.Store // nil for none
 	spare     spare
-	over      context.Context // ends when Neovim leaves
+	over      context.Context // ends when Neovim exits
 	leave     func()
 
 	saves      *saved.Sessions
@@ -63,8 +63,8 @@ type Host struct {
 	labels     *labels.Store
 	taken      string // the folder of which MCP servers agents take, "" for none
 	cleanStore sync.Once
-	unkept     atomic.Bool // as the user wants it: what is said is not kept
-	tellUnkept sync.Once   // that it cannot be kept
+	unkept     atomic.Bool // the user wants no history
+	tellUnkept sync.Once   // to say that the history cannot be kept
 
 	without    string // what the user has to do without, as a sentence, or ""
 	sayWithout sync.Once
@@ -72,16 +72,16 @@ type Host struct {
 	requestIDs   atomic.Int64                  // of permission requests and questions
 	policy       atomic.Pointer[policy.Policy] // nil until Lua has sent the rules
 	reviewBefore atomic.Bool                   // writes through the client wait for the user
-	reviews      atomic.Bool                   // the user is told what waits for a review
+	reviews      atomic.Bool                   // the user is told what awaits review
 	keepKey      atomic.Pointer[string]        // the key of the chat that keeps all of that; "" for none
 	loops        sync.WaitGroup                // the sessions' goroutines
 	work         sync.WaitGroup                // all others
 
 	mu       sync.Mutex // guards the fields below
 	sessions map[int]*Session
-	agents   map[string]*agent     // by launch key, those that are alive
-	leaving  []*agent              // those that end
-	folders  map[storedID][]string // of sessions that agents keep, as far as they are known
+	agents   map[string]*agent     // by launch key, live ones
+	leaving  []*agent              // those that are ending
+	folders  map[storedID][]string // of sessions that agents keep, as far as known
 	watch    *buffers.Watch        // of the loaded files' disk, while there are sessions
 	closing  bool
 }
@@ -106,7 +106,8 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 	h.over, h.leave = context.WithCancel(context.Background())
 	h.files = buffers.New(bufferCalls{h.editor})
 	h.files.Slow = func(ctx context.Context, why string) {
-		// Neovim draws between two calls. Its error is that Neovim or the write has ended, which the write finds out.
+		// Neovim draws between two calls. An error means that Neovim or the write has ended, which the write will find
+		// out.
 		_, _ = h.editor.Call(ctx, editor.Do(rpc.Notify{Level: "warning", Text: why}))
 	}
 	h.labels = labels.Open("")
@@ -115,7 +116,7 @@ func newHost(o Options, nvim editor.Neovim) *Host {
 		h.taken = filepath.Join(o.Data, "mcp")
 		h.history = history.Open(filepath.Join(o.Data, "transcripts"))
 		h.store = checkpoint.Open(o.Data)
-		h.store.Skip = func(path string) bool { // what we are writing is no file of the project
+		h.store.Skip = func(path string) bool { // what we are writing is not a file of the project
 			return buffers.IsTemporary(path) || h.traffic.Records(path)
 		}
 	}
@@ -252,7 +253,7 @@ func (h *Host) agentFor(spec AgentSpec, cwd string) (*agent, error) {
 	return a, err
 }
 
-// forgetAgent says that no session may join this process any more.
+// forgetAgent says that no more sessions may join this process.
 func (h *Host) forgetAgent(a *agent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -276,13 +277,13 @@ func (h *Host) ended(a *agent) {
 	h.leaving = slices.DeleteFunc(h.leaving, func(other *agent) bool { return other == a })
 }
 
-// groupOp tells Lua of a process group, which it kills if the host dies.
+// groupOp tells Lua about a process group, which it kills if the host dies.
 func groupOp(pgid int, alive bool) editor.Op {
 	return editor.Do(rpc.Group{Pgid: pgid, Alive: alive})
 }
 
-// graces are how long an agent has to end by itself, first after the end of its
-// input, then after SIGTERM. When Neovim leaves there is no time to lose.
+// graces returns how long an agent has to exit by itself, first after the end of its input, then after SIGTERM. When
+// Neovim exits there is no time to lose.
 func (h *Host) graces() (eof, term time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -292,8 +293,8 @@ func (h *Host) graces() (eof, term time.Duration) {
 	return 2 * time.Second, 2 * time.Second
 }
 
-// shutdown ends every session and every process, quickly: Neovim is leaving.
-// Open requests are answered before the agents lose their input.
+// shutdown ends every session and every process, quickly, as Neovim is exiting. Open requests are answered before the
+// agents lose their input.
 func (h *Host) shutdown() {
 	h.leave()
 	h.mu.Lock()
@@ -315,5 +316,5 @@ func (h *Host) shutdown() {
 	h.work.Wait()
 }
 
-// nextRequestID is a new number for what an agent asks of the user. Any goroutine.
+// nextRequestID returns a new number for something an agent asks the user. Any goroutine.
 func (h *Host) nextRequestID() int64 { return h.requestIDs.Add(1) }

@@ -9,18 +9,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file keeps what the user says of sessions themselves: their titles, and that they are archived. Agents are told
-// where they keep that; we keep it for all of them.
+// This file keeps what the user sets on sessions themselves: their titles, and that they are archived. Agents are told
+// if they keep that too; we keep it for all of them.
 
-// label changes what is kept of a session. It writes the disk.
+// label changes the label of a session. It writes the disk.
 func (h *Host) label(agent, id string, change func(*labels.Label)) {
 	if err := h.labels.Change(agent, id, change); err != nil {
 		h.log.Warn(err.Error())
 	}
 }
 
-// takeLabel is told what was said of the stored session that is to be taken up, before the session begins: with that it
-// is archived no longer.
+// takeLabel takes the label of the stored session that is about to be resumed, which is then no longer archived.
 func (s *Session) takeLabel(l labels.Label) {
 	if l.Title != "" {
 		s.conv.Title, s.titled = l.Title, true
@@ -31,8 +30,8 @@ func (s *Session) takeLabel(l labels.Label) {
 	}
 }
 
-// takesTitle reports whether what the agent calls the session counts: the user's own title stays, unless the agent
-// keeps it and tells how.
+// takesTitle reports whether the agent's title of the session counts: the user's own title stays, unless the agent
+// keeps titles and sends one.
 func (s *Session) takesTitle(u session.InfoUpdate) bool {
 	title, told := u.Title.Get()
 	if s.titled && s.info.Titles && told && title != "" && title != s.conv.Title {
@@ -42,14 +41,14 @@ func (s *Session) takesTitle(u session.InfoUpdate) bool {
 	return !s.titled || s.info.Titles
 }
 
-// keepTitle keeps the user's title, once it is known of which session of the agent's.
+// keepTitle saves the user's title, once the agent's session id is known.
 func (s *Session) keepTitle() {
 	if id, title := s.opening.Stored(), s.conv.Title; s.titled && id != "" {
 		s.base.Background(func() { s.host.label(s.spec.Name, id, func(l *labels.Label) { l.Title = title }) })
 	}
 }
 
-// rename gives the session a title of the user's.
+// rename sets the user's title of the session.
 func (s *Session) rename(m rpc.Rename) {
 	a, id, title := s.agent, s.opening.ID(), styled.OneLine(m.Title)
 	named := func(title string) {

@@ -45,7 +45,7 @@ func (s *Session) open() {
 	s.opening.Open()
 }
 
-// becomeReady lets the user's prompts go out, each when the session's folders have been looked at.
+// becomeReady lets the user's prompts be sent, each once the session's folders have been scanned.
 func (s *Session) becomeReady() {
 	if s.phase != starting {
 		return
@@ -57,7 +57,7 @@ func (s *Session) becomeReady() {
 	s.goOn()
 }
 
-// goOn does what has waited for the session to be ready.
+// goOn does what was waiting for the session to be ready.
 func (s *Session) goOn() {
 	s.phase, s.failure = ready, ""
 	waiting := s.login.Over()
@@ -69,7 +69,7 @@ func (s *Session) goOn() {
 	s.prompts.Proceed()
 }
 
-// restart ends the agent's process and begins again, with all sessions that live in it, or died with it.
+// restart ends the agent's process and starts it again, with all sessions that live in it or died with it.
 func (s *Session) restart() {
 	if a := s.agent; a != nil {
 		for _, other := range a.abandon() {
@@ -92,7 +92,8 @@ func (s *Session) restart() {
 	s.again()
 }
 
-// again begins anew, in a new process. Queued prompts wait for it, and so does a prompt that a login interrupted.
+// again opens the session in a new process. Queued prompts wait for that, and so does a prompt that a login
+// interrupted.
 func (s *Session) again() {
 	if s.prompts.Working() {
 		s.endTurn(session.StopError, "The session was restarted.")
@@ -103,7 +104,7 @@ func (s *Session) again() {
 	s.start()
 }
 
-// loggedIn is told that the user has logged in to the agent, which is asked again for what it has refused.
+// loggedIn handles the user's login to the agent, which is asked again for what it refused.
 func (s *Session) loggedIn(a *agent) {
 	switch {
 	case s.agent != a || s.phase != authRequired:
@@ -114,8 +115,8 @@ func (s *Session) loggedIn(a *agent) {
 	}
 }
 
-// reconnect starts the agent again after a login outside of its process, and with it the agent's other processes that
-// wait for a login.
+// reconnect restarts the agent after a login outside its process, and with it the agent's other processes that wait for
+// a login.
 func (s *Session) reconnect() {
 	s.host.others(s, func(other *Session) {
 		if other.spec.Name == s.spec.Name && other.phase == authRequired {
@@ -125,7 +126,7 @@ func (s *Session) reconnect() {
 	s.restart()
 }
 
-// member is the agent as this session has it, nil while there is none that can be asked for something.
+// member returns the agent as this session sees it, nil while there is none to talk to.
 func (s *Session) member() opening.Agent {
 	if s.agent == nil {
 		return nil
@@ -137,7 +138,7 @@ func (s *Session) member() opening.Agent {
 	return member{adapter, s.agent, s}
 }
 
-// speaks is member for what goes on in no session.
+// speaks is member for what belongs to no session.
 func (s *Session) speaks() session.Agent {
 	if m := s.member(); m != nil {
 		return m

@@ -105,7 +105,7 @@ func (c *Chat) TellPrompt(m rpc.EditPrompt, number func(*session.Message) int) {
 		}
 		a := c.Attached(part.Content)
 		switch {
-		case a.Unsaved || a.Excerpt != "" && strings.Contains(answer.Text, "@"+a.Excerpt): // is attached again when the prompt is sent
+		case a.Unsaved || a.Excerpt != "" && strings.Contains(answer.Text, "@"+a.Excerpt): // is attached again when sent
 		case a.Place.Path != "" || a.Address != "":
 			answer.Attached = append(answer.Attached, rpc.Attached{Path: a.Place.Path, First: a.Place.Line, Last: a.Last, URI: a.Address})
 		default:

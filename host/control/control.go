@@ -1,5 +1,5 @@
-// Package control has the requests of a session that its agent should answer within seconds, which a prompt is not: the
-// user is told when one takes longer, and may give it up.
+// Package control tracks the requests of a session that its agent should answer within seconds, unlike prompts: the
+// user is told when one takes longer, and may cancel it.
 package control
 
 import (
@@ -12,34 +12,34 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 )
 
-// Slow is after how long the user is told that an agent has not answered.
+// Slow is how long an agent may take to answer before the user is told.
 const Slow = 20 * time.Second
 
 // ErrGivenUp is the answer to a request that the user has cancelled.
 var ErrGivenUp = errors.New("it was cancelled")
 
-// Requests are those of one session that have no answer yet. They belong to the session's goroutine.
+// Requests are the unanswered requests of one session. They belong to the session's goroutine.
 type Requests struct {
 	base feature.Base
-	blot func(text string) string // blots out secrets
+	blot func(text string) string // masks secrets
 	open []*request
 }
 
 type request struct {
 	method  string
 	cancel  func()      // asks the agent to give it up
-	over    atomic.Bool // answered, or given up: whoever sets it may call back
+	over    atomic.Bool // answered or cancelled: whoever sets it calls back
 	abandon func()      // calls back with ErrGivenUp
 	slow    *time.Timer
 }
 
-// New makes the requests of a session; there are none. blot blots secrets out of what the agent says.
+// New returns the requests of a session, initially none. blot masks secrets in what the agent says.
 func New(base feature.Base, blot func(text string) string) *Requests {
 	return &Requests{base: base, blot: blot}
 }
 
-// Ask sends a request. The function that send gets for the answer is to be called once, on any goroutine; it returns
-// false when nobody waits any more. then is called on the session's goroutine, perhaps after the session has left the
+// Ask sends a request. The function that send gets for the answer must be called once, on any goroutine; it returns
+// false if nobody waits any more. then is called on the session's goroutine, perhaps after the session has left the
 // agent.
 func Ask[T any](r *Requests, method string, send func(answer func(T, error) bool) (cancel func()), then func(T, error)) {
 	one := &request{method: method}
@@ -66,7 +66,7 @@ func Ask[T any](r *Requests, method string, send func(answer func(T, error) bool
 	})
 }
 
-// late says what an agent has not done in time.
+// late says what an agent did not do in time.
 func late(method string) string {
 	switch method {
 	case "initialize", "session/new":
@@ -75,19 +75,19 @@ func late(method string) string {
 	return "has not answered " + method + " yet"
 }
 
-// Do is Ask for a request whose answer says no more than that it was done.
+// Do is Ask for a request whose answer only confirms it.
 func (r *Requests) Do(method string, send func(done func(error)) (cancel func()), then func(error)) {
 	Ask(r, method, func(answer func(struct{}, error) bool) func() {
 		return send(func(err error) { answer(struct{}{}, err) })
 	}, func(_ struct{}, err error) { then(err) })
 }
 
-// Open reports whether a request of this method has no answer yet.
+// Open reports whether a request with this method is unanswered.
 func (r *Requests) Open(method string) bool {
 	return slices.ContainsFunc(r.open, func(one *request) bool { return one.method == method })
 }
 
-// GiveUp cancels the requests that have no answer, and reports whether there were any.
+// GiveUp cancels the unanswered requests, and reports whether there were any.
 func (r *Requests) GiveUp() bool {
 	some := false
 	for _, one := range slices.Clone(r.open) {
@@ -100,7 +100,7 @@ func (r *Requests) GiveUp() bool {
 	return some
 }
 
-// Drop forgets the requests to an agent that the session leaves.
+// Drop forgets the requests to an agent that the session is leaving.
 func (r *Requests) Drop() {
 	for _, one := range r.open {
 		one.slow.Stop()

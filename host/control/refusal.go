@@ -10,9 +10,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// This file says what the user is told of requests that were refused.
+// This file says what the user is told about failed requests.
 
-// Refusal is what the user is told of an error answer to a request that the session cannot do without.
+// Refusal returns what the user is told about an error answer to a request that the session cannot do without.
 func (r *Requests) Refusal(method string, err error) *failure.Failure {
 	var told *failure.Failure
 	if errors.As(err, &told) {
@@ -30,8 +30,8 @@ func (r *Requests) Refusal(method string, err error) *failure.Failure {
 	}
 }
 
-// Failed is the sentence for a request that an agent, by its name in the configuration and for people, has refused, and
-// that no session depends on.
+// Failed returns the sentence about a failed request that no session depends on; agent is its name in the
+// configuration, title its display name.
 func Failed(agent, title, method string, err error) string {
 	var told *failure.Failure
 	switch {

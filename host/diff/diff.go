@@ -1,9 +1,9 @@
-// Package diff is what a change of one file looks like: from what an agent tells of it, and the text that the file has
-// now, to hunks with line numbers and changed words. It is pure, and safe for use from any goroutine.
+// Package diff turns what an agent reports about a change of one file, and the file's present text, into hunks with
+// line numbers and changed words. It is pure, and safe for use from any goroutine.
 //
-// Agents tell a change by two texts, which are the whole file or a fragment of it, or by a patch in Git's format, or by
-// its name alone (the specification, Tool Calls, Diffs). Texts have "\n" between their lines, as package buffers gives
-// them: where all lines of a text end in "\r\n", they are read so.
+// Agents report a change as two texts, of the whole file or a fragment of it, as a patch in Git's format, or by its
+// name only (see the specification: Tool Calls, Diffs). Texts have "\n" between their lines, as package buffers returns
+// them: if all lines of a text end in "\r\n", they are converted.
 package diff
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// Context is how many unchanged lines a hunk has before and after what changes.
+// Context is how many unchanged lines a hunk has before and after its changes.
 const Context = 2
 
-// around is how many more lines a parser gets before and after a hunk; where there are many hunks, that many for all.
+// around is how many more lines a parser gets before and after a hunk; aroundAll bounds them for all hunks.
 const around, aroundAll = 40, 800
 
-// LargestFile is the size in bytes up to which a file is read to find or to show a change of it.
+// LargestFile is the size in bytes up to which a file is read to locate or show a change of it.
 const LargestFile = 64 << 20
 
 // File is the change of one file.
@@ -28,24 +28,24 @@ type File struct {
 	OldPath   string            // before a move, or the source of a copy; else ""
 	Operation session.Operation // "" never; what no text was told of is a modify
 
-	// Located says that the place of the change in the file is known, and that Old and New are the whole file: before
-	// the change and after it, which need not be what the file has now. Else Old and New are what the agent told,
-	// without what is around it, and lines have numbers only where it told those too, by a patch, or where the whole is
-	// kept no more (see [File.Brief]).
+	// Located says that the place of the change in the file is known, and that Old and New are the whole file before
+	// and after the change, which need not be what the file has now. Otherwise Old and New are what the agent sent,
+	// without what is around it, and lines have numbers only if it sent those too, in a patch, or if the whole is no
+	// longer kept (see [File.Brief]).
 	Located bool
-	// Note is a sentence, without a full stop, where there is something to say of the change that its lines do not
-	// show: "binary file", or that the file does not have the text. Else "".
+	// Note is a sentence, without a full stop, for anything that the lines of the change do not show: "binary file", or
+	// that the file does not have the text; otherwise "".
 	Note string
 
-	// Old and New are the texts before and after, for a view side by side, with "\n" between lines. A file that is not
-	// there before or after has the text "", see Operation; and so have both where there is no text to show.
+	// Old and New are the texts before and after, for a side-by-side view, with "\n" between lines. The text of a
+	// missing file is "", see Operation; both are "" if there is no text to show.
 	Old, New string
 	// Hunks are in the order of the file. None touches the next.
 	Hunks          []Hunk
 	Added, Removed int // lines
 }
 
-// Name says what the change is of, and what it does beside changing the text; short makes of a path what is shown.
+// Name says which file is changed, and how besides its text; short shortens a path for display.
 func (f *File) Name(short func(string) string) string {
 	name := short(f.Path)
 	if f.OldPath != "" {
@@ -64,19 +64,19 @@ func (f *File) Name(short func(string) string) string {
 
 // Hunk is a place where a file changes, with up to [Context] lines around it.
 type Hunk struct {
-	// OldStart and NewStart are the 1-based numbers of the first line in the old and the new text; where a side has no
-	// line in the hunk, of the line that would follow. They are 0 where line numbers are not known.
+	// OldStart and NewStart are the 1-based numbers of the first line in the old and the new text; if a side has no
+	// line in the hunk, of the line that would follow. They are 0 if line numbers are not known.
 	OldStart, NewStart int
 	Lines              []Line
-	// Before and After are unchanged lines next to those, without newlines, which
-	// a parser needs to understand them. No line is in two hunks.
+	// Before and After are unchanged lines next to the hunk, without newlines, which a parser needs to understand it.
+	// No line is in two hunks.
 	Before, After []string
 }
 
 // Kind is what a change does to a line.
 type Kind int
 
-// Kinds of lines. Of lines that change together those deleted come first.
+// Kinds of lines. Among lines that change together, deleted ones come first.
 const (
 	Equal Kind = iota
 	Delete
@@ -87,10 +87,10 @@ const (
 type Line struct {
 	Kind Kind
 	Text string // without "\n"; it may end in "\r" where a text has both line ends
-	// Old and New are 1-based line numbers; 0 on the side that does not have the line, and where they are not known.
+	// Old and New are 1-based line numbers; 0 on the side that does not have the line, or if they are not known.
 	Old, New int
-	// Words are the bytes of Text that differ from the line it became or was, in order and apart from each other, at
-	// boundaries of characters. There are none where nearly all of the line differs: then the line is what changed.
+	// Words are the bytes of Text that differ from the line it became or was, in order, not touching, at character
+	// boundaries. There are none if nearly all of the line differs: then the whole line changed.
 	Words []Span
 	// NoNewline says that the text ends with this line, without a newline.
 	NoNewline bool
@@ -99,30 +99,29 @@ type Line struct {
 // Span is the bytes [Start, End) of a line.
 type Span struct{ Start, End int }
 
-// Now is what is known of a file when its change is looked for in it.
+// Now is what is known of a file when a change is located in it.
 type Now struct {
-	// Text is the file's, nil where there is no such file. Of a file that moves, it is the text at the old path, or at
-	// the new one when it has moved; of a copy, that of its source.
+	// Text is the file's, nil if there is no such file. For a moving file, it is the text at the old path, or at the
+	// new one if it has moved; for a copy, its source's.
 	Text *string
-	// Disk is what the disk has of it, where Text has what is unsaved there; else
-	// nil. Many agents read and write that alone.
+	// Disk is what the disk has, if Text is unsaved, otherwise nil. Many agents read and write only the disk.
 	Disk *string
-	// Line, 1-based, is near the change; 0 where the agent named none. It decides
-	// where the text has a fragment more than once.
+	// Line, 1-based, is near the change; 0 if the agent named none. It decides if the text has a fragment more than
+	// once.
 	Line int
 	// Done says that the agent has reported the change as made.
 	Done bool
 }
 
-// Told is a change as the agent told it, while the file's text is not known.
+// Told returns a change as the agent sent it, while the file's text is not known.
 func Told(d session.Diff) File {
 	t := read(d)
 	t.unlocated()
 	return t.File
 }
 
-// Of is a change with its place in the file. It is searched there as it was before the change and as it is after; where
-// only white space differs, what the file has counts. What is not found is as the agent told it, and Note says so.
+// Of returns a change located in its file, which is searched for the text before the change and the text after it; if
+// only white space differs, the file's counts. A change that is not found is as the agent sent it, and Note says so.
 func Of(d session.Diff, now Now) File {
 	t := read(d)
 	for _, text := range []**string{&now.Text, &now.Disk} {
@@ -159,8 +158,8 @@ func Of(d session.Diff, now Now) File {
 	return t.File
 }
 
-// Line is the number of the first changed line in the text after the change, or
-// of the line that follows where lines were removed; 0 where it is not known.
+// Line returns the number of the first changed line in the text after the change, or of the line that follows removed
+// ones; 0 if it is not known.
 func (f File) Line() int {
 	if len(f.Hunks) == 0 || f.Hunks[0].NewStart == 0 {
 		return 0
@@ -173,14 +172,14 @@ func (f File) Line() int {
 	return h.NewStart + n
 }
 
-// Alike reports whether two changes remove and add the same lines, but for white space around them.
+// Alike reports whether two changes remove and add the same lines, ignoring surrounding white space.
 func (f *File) Alike(g *File) bool {
 	return slices.EqualFunc(f.changed(), g.changed(), func(a, b Line) bool {
 		return a.Kind == b.Kind && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text)
 	})
 }
 
-// changed are the lines that are removed and added.
+// changed returns the removed and added lines.
 func (f *File) changed() (lines []Line) {
 	for _, h := range f.Hunks {
 		for _, l := range h.Lines {
@@ -192,14 +191,14 @@ func (f *File) changed() (lines []Line) {
 	return lines
 }
 
-// Brief is the change without the whole texts, for what is kept long: Old and New are the lines of the hunks, which
+// Brief returns the change without the whole texts, to be kept for long: Old and New are the lines of the hunks, which
 // still have their numbers. It shares no memory with f.
 func (f File) Brief() File {
 	return f.brief(len(f.Hunks), 0)
 }
 
-// Top is the beginning of the change, about n lines of its hunks, and else as
-// [File.Brief]; Note says so where there are more. Added and Removed stay.
+// Top returns the beginning of the change, about n lines of its hunks, otherwise like [File.Brief]; Note says so if
+// there are more. Added and Removed stay.
 func (f File) Top(n int) File {
 	for i, h := range f.Hunks {
 		if n -= len(h.Lines); n < 0 {
@@ -255,7 +254,7 @@ func (l Line) end() string {
 	return "\n"
 }
 
-// TextLines are the lines of a text, without their ends.
+// TextLines returns the lines of a text, without their ends.
 func TextLines(text string) []string {
 	if text == "" {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// between is how one text becomes another, as hunks; numbered says that the texts are whole, so that their lines have
-// numbers and a missing last newline means something.
+// between sets the hunks that turn one text into the other; numbered says that the texts are whole, so that their lines
+// have numbers and a missing last newline is meaningful.
 func (f *File) between(numbered bool) {
 	old, text := f.Old, f.New
 	if !numbered {
@@ -34,8 +34,7 @@ func (f *File) between(numbered bool) {
 	}
 }
 
-// surround gives hunks the unchanged lines next to them; ends are the first and
-// last lines of each, of those of the old text.
+// surround gives hunks the unchanged lines next to them; ends are the first and last lines of each, in the old text.
 func surround(hunks []Hunk, ends []int, lines []string) {
 	room := min(around, aroundAll/max(1, len(hunks)))
 	bare := func(from, to int) []string {
@@ -56,7 +55,7 @@ func surround(hunks []Hunk, ends []int, lines []string) {
 	}
 }
 
-// ended is a fragment with a newline at its end.
+// ended returns a fragment with a newline at its end.
 func ended(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -70,7 +69,7 @@ type hunks struct {
 	words    bool // changed words are searched
 }
 
-// hunk is edits that are near each other, with what is between and around them.
+// hunk makes one hunk of neighbouring edits, with what is between and around them.
 func (h *hunks) hunk(edits []linediff.Edit) Hunk {
 	first, last := edits[0], edits[len(edits)-1]
 	before := min(Context, first.A0)

@@ -12,17 +12,17 @@ import (
 
 const bom = "\ufeff"
 
-// told is what an agent tells of a change, and the file that becomes of it.
+// told is what an agent sent about a change, and the File made of it.
 type told struct {
 	File
-	old, text *string    // nil where there is none, or none was told
+	old, text *string    // nil if there is none, or none was sent
 	raw       [2]*string // those two with their own line ends
 	patch     *patch
 	patchText string
 	opaque    bool // there is no text to show
 }
 
-// read brings the ways to tell a change together.
+// read unifies the ways to report a change.
 func read(d session.Diff) told {
 	t := told{File: File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation}}
 	if t.Operation == "" {
@@ -80,7 +80,7 @@ func (t *told) readPatch(text string) {
 	}
 }
 
-// unread shows a patch that means nothing to us.
+// unread shows a patch that cannot be parsed.
 func (t *told) unread(text string) {
 	t.opaque = true
 	var h Hunk
@@ -103,7 +103,7 @@ func (f *File) say(note string) {
 	f.Note += note
 }
 
-// bareLines is a text with "\n" between its lines; crlf says that it had "\r\n" between all of them.
+// bareLines returns a text with "\n" between its lines; crlf says that it had "\r\n" between all of them.
 func bareLines(text string) (bare string, crlf bool) {
 	n := strings.Count(text, "\n")
 	if n == 0 || n != strings.Count(text, "\r\n") {
@@ -116,7 +116,7 @@ func binary(text *string) bool { return text != nil && strings.IndexByte(*text, 
 
 func parted(text string) bool { return strings.Contains(text, "\n") }
 
-// unlocated makes the hunks of what the agent told alone.
+// unlocated makes the hunks from only what the agent sent.
 func (t *told) unlocated() {
 	switch {
 	case t.opaque:
@@ -178,11 +178,11 @@ func (t *told) locate(now Now) (why string) {
 	return "the agent says nothing more about it"
 }
 
-// create is a file of which only the new text was told: all of it.
+// create handles a file of which only the new text was sent: all of it.
 func (t *told) create(text string, now Now) {
 	t.New = text
 	if now.Text == nil || now.Done || *now.Text == text {
-		return // what stands there now came of it
+		return // the present file is the result
 	}
 	t.Old, t.Operation = *now.Text, session.OperationModify
 	if t.Old != "" {
@@ -218,8 +218,8 @@ func missing(done bool) string {
 	return notThere
 }
 
-// locateOnDisk finds the change in what the disk has, and tells what it makes of the
-// unsaved text; why is for where it is not there either.
+// locateOnDisk locates the change in what the disk has, and computes its effect on the unsaved text; why is the reason
+// if it is not there either.
 func (t *told) locateOnDisk(now Now, why string) string {
 	unsaved := *now.Text
 	now.Text = now.Disk
@@ -229,7 +229,7 @@ func (t *told) locateOnDisk(now Now, why string) string {
 	old, text := t.Old, t.New
 	after, conflicts := buffers.Merge(old, unsaved, text)
 	before := unsaved
-	if len(conflicts) == 0 && after == unsaved { // the buffer has followed the change already
+	if len(conflicts) == 0 && after == unsaved { // the buffer already has the change
 		before, conflicts = buffers.Merge(text, unsaved, old)
 	}
 	if len(conflicts) > 0 {
@@ -243,7 +243,7 @@ func (t *told) locateOnDisk(now Now, why string) string {
 func (t *told) locatePatch(text string, done bool) (why string) {
 	p := *t.patch
 	if strings.Contains(text, "\r\n") { // beside "\n"
-		p, _ = parsePatch(t.patchText, false) // it could be read before
+		p, _ = parsePatch(t.patchText, false) // it was parsed before
 	}
 	for _, reverse := range []bool{done, !done} {
 		other, ok := p.apply(text, reverse)
@@ -259,8 +259,8 @@ func (t *told) locatePatch(text string, done bool) (why string) {
 	return missing(done)
 }
 
-// locateText finds the fragment before the change in the file's text, or the one after it where the change has been
-// made already. Where both are there, one is often a part of the other; then it is not there by itself.
+// locateText finds the fragment before the change in the file's text, or the one after it if the change has already
+// been made. If both are there, one is often a part of the other; then it does not count.
 func (t *told) locateText(old, text string, now Now) (why string) {
 	file := *now.Text
 	switch {
@@ -271,7 +271,7 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 		t.Old = old
 		return ""
 	case old == "" && !now.Done && !strings.Contains(file, text):
-		t.create(text, now) // an edit of nothing is how some agents write a file
+		t.create(text, now) // some agents write a file by editing nothing
 		return ""
 	case old == text:
 		t.Old, t.New = file, file
@@ -283,7 +283,7 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 	before, after := occurrences(file, old), occurrences(file, text)
 	before, after = outside(before, len(old), after, len(text)), outside(after, len(text), before, len(old))
 	if len(after) > 1 && !telling(text) {
-		after = nil // it is everywhere
+		after = nil // too common
 	}
 	var at int
 	switch {
@@ -322,10 +322,10 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 	return missing(now.Done)
 }
 
-// maxPlaces is of how many places of a fragment one is chosen.
+// maxPlaces is the most places of a fragment among which one is chosen.
 const maxPlaces = 10_000
 
-// occurrences are the places of a text in another, apart from each other.
+// occurrences returns the places of a text in another that do not overlap.
 func occurrences(text, part string) []int {
 	if part == "" {
 		return nil
@@ -342,7 +342,7 @@ func occurrences(text, part string) []int {
 	return places
 }
 
-// outside are the places, n bytes each, that are in none of others, m bytes each.
+// outside returns the places, n bytes each, that are in none of others, m bytes each.
 func outside(places []int, n int, others []int, m int) []int {
 	var left []int
 	for _, p := range places {
@@ -356,7 +356,7 @@ func outside(places []int, n int, others []int, m int) []int {
 	return left
 }
 
-// telling reports whether a text is more than what stands everywhere.
+// telling reports whether a text is distinctive enough to locate.
 func telling(text string) bool {
 	n := 0
 	for _, r := range text {
@@ -367,7 +367,7 @@ func telling(text string) bool {
 	return n >= 3
 }
 
-// choose is the place nearest to a line, rather below it than above; or the first one.
+// choose returns the place nearest to a line, preferring below to above, or the first one.
 func (f *File) choose(text string, places []int, line int) int {
 	if len(places) == 1 {
 		return places[0]
@@ -387,7 +387,7 @@ func (f *File) choose(text string, places []int, line int) int {
 	return best
 }
 
-// likenesses are ways to read a line, the strictest first.
+// likenesses are ways to compare lines, the strictest first.
 var likenesses = []struct {
 	normal func(string) string
 	note   string
@@ -399,7 +399,7 @@ var likenesses = []struct {
 
 const whiteSpace = "its white space differs from the file's"
 
-// replaceLines replaces whole lines that are alike by others. Those that stay are as the file has them.
+// replaceLines replaces whole lines that are alike. Those that stay are as the file has them.
 func (f *File) replaceLines(file, from, to string, line int, normal func(string) string) (string, bool) {
 	lines, part := linediff.Lines(file), linediff.Lines(from)
 	plain := func(lines []string) string {

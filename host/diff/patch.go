@@ -9,7 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// patch is what a patch in Git's format says of one file.
+// patch is what a patch in Git's format says about one file.
 type patch struct {
 	fragments []*gitdiff.TextFragment
 	binary    bool
@@ -90,7 +90,7 @@ func (p patch) hunks(f *File) {
 	}
 }
 
-// sides are the parts of the texts before and after that the patch tells.
+// sides returns the parts of the texts before and after that the patch contains.
 func (p patch) sides() (old, text string) {
 	var a, b strings.Builder
 	for _, fragment := range p.fragments {
@@ -106,8 +106,8 @@ func (p patch) sides() (old, text string) {
 	return a.String(), b.String()
 }
 
-// apply gives the text that the patch makes of another, or with reverse made it
-// of. A fragment whose lines are not where it says is searched near there.
+// apply returns a text with the patch applied or, with reverse, undone. A fragment whose lines are not where it says is
+// searched for nearby.
 func (p patch) apply(text string, reverse bool) (string, bool) {
 	lines := linediff.Lines(text)
 	var out strings.Builder
@@ -119,7 +119,7 @@ func (p patch) apply(text string, reverse bool) (string, bool) {
 			place, count = int(fragment.NewPosition), fragment.NewLines
 		}
 		if count > 0 {
-			place-- // 1-based, but for an empty range, which names the line before
+			place-- // 1-based, except for an empty range, which names the line before
 		}
 		for _, l := range fragment.Lines {
 			if reverse && l.New() || !reverse && l.Old() {
@@ -152,7 +152,7 @@ func (p patch) apply(text string, reverse bool) (string, bool) {
 	return out.String(), true
 }
 
-// nearest is where lines stand in others from a line on, nearest to place.
+// nearest returns where part occurs in lines from a line on, nearest to place.
 func nearest(lines, part []string, from, place int) (int, bool) {
 	last := len(lines) - len(part)
 	place = max(from, min(place, last))
@@ -166,7 +166,7 @@ func nearest(lines, part []string, from, place int) (int, bool) {
 	return 0, false
 }
 
-// stand reports whether lines begin with others, whatever white space ends them.
+// stand reports whether lines begin with part, ignoring trailing white space.
 func stand(lines, part []string) bool {
 	for i, l := range part {
 		if strings.TrimRight(lines[i], " \t\r\n") != strings.TrimRight(l, " \t\r\n") {

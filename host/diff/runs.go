@@ -1,12 +1,12 @@
 package diff
 
-// Run is lines that become others, with no unchanged line between them.
+// Run is a run of lines that are replaced by others, with no unchanged line in between.
 type Run struct {
 	OldAt, NewAt int // numbers of its first lines, from 1; or of the lines that follow, if a side has none
 	Old, New     []Line
 }
 
-// Runs are the runs of changed lines in hunks.
+// Runs returns the runs of changed lines in hunks.
 func Runs(hunks []Hunk) []Run {
 	var runs []Run
 	for _, h := range hunks {
@@ -33,8 +33,8 @@ func Runs(hunks []Hunk) []Run {
 	return runs
 }
 
-// Parts are what the user can accept or refuse of a change, each alone: its runs; or the whole, as one empty run, of a
-// change without lines, as of a binary file or a move.
+// Parts returns what the user can accept or refuse separately in a change: its runs or, for a change without lines such
+// as of a binary file or a move, the whole as one empty run.
 func (f *File) Parts() []Run {
 	runs := Runs(f.Hunks)
 	if len(runs) == 0 && f.Note != nothingChanges {
@@ -43,7 +43,7 @@ func (f *File) Parts() []Run {
 	return runs
 }
 
-// WholeHunk is a located change as one hunk with all lines of the file.
+// WholeHunk returns a located change as one hunk with all lines of the file.
 func (f *File) WholeHunk() Hunk {
 	oldLines := TextLines(f.Old)
 	whole := Hunk{OldStart: 1, NewStart: 1}

@@ -8,8 +8,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// Unified is a change as diff -u writes it, of a file that is called name; what it does to the file, where the agent
-// tells no texts. A patch of the agent's is as it came, but for the paths before its hunks.
+// Unified returns a change as diff -u writes it, of a file called name, or what it does to the file if the agent sends
+// no texts. An agent's patch is returned as it came, except for the paths before its hunks.
 func Unified(d session.Diff, name string) string {
 	told := strings.TrimSpace(string(d.Operation) + " " + name)
 	before, after, old, text := "a/"+name, "b/"+name, "", ""

@@ -7,7 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// Whole is the change of a file of which both texts are known, with "\n" between their lines.
+// Whole returns the change of a file whose texts are both known, with "\n" between their lines.
 func Whole(path string, op session.Operation, old, text string) File {
 	f := File{Path: path, Operation: op}
 	if binary(&old) || binary(&text) {
@@ -27,8 +27,8 @@ func Whole(path string, op session.Operation, old, text string) File {
 	return f
 }
 
-// Without is a text without some of the places where it differs from an old one: there it has the old lines. The places
-// are counted from 0, as runs of lines of [File.Hunks] with no unchanged line between them.
+// Without returns a text with the old lines in some of the places where it differs from an old text. The places are
+// counted from 0, as runs of lines of [File.Hunks] with no unchanged line between them.
 func Without(old, text string, refused func(place int) bool) string {
 	a, b := linediff.Lines(old), linediff.Lines(text)
 	var out strings.Builder

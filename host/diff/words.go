@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	longLine  = 10_000 // bytes; of what is longer, the words are not compared
+	longLine  = 10_000 // bytes; the words of longer lines are not compared
 	longText  = 2 << 20
-	maxBlock  = 64 // lines; larger ones are paired in their order
-	maxSpans  = 12 // in a line; where there are more, the line is what changed
-	inCommon  = 40 // percent of a line that two lines have in common at least
+	maxBlock  = 64 // lines; larger ones are paired in order
+	maxSpans  = 12 // in a line; if there are more, the whole line changed
+	inCommon  = 40 // percent of a line that two lines must have in common
 	maxTokens = 4096
 )
 
-// MarkWords finds what differs in the lines that a block of changes replaced by others, and sets their Words.
+// MarkWords finds what differs in replaced lines, and sets their Words.
 func MarkWords(removed, added []Line) {
 	if len(removed) == 0 || len(added) == 0 {
 		return
@@ -28,7 +28,7 @@ func MarkWords(removed, added []Line) {
 	}
 }
 
-// pairs are lines that probably became one another, by index, in order.
+// pairs returns lines that probably became one another, by index, in order.
 func pairs(removed, added []Line) [][2]int {
 	n, m := len(removed), len(added)
 	if n == m || n > maxBlock || m > maxBlock {
@@ -53,7 +53,7 @@ func pairs(removed, added []Line) [][2]int {
 			likeness[i][j] = alike(from[i], to[j])
 		}
 	}
-	// best[i][j] is the most likeness that lines from i and j on can have in pairs.
+	// best[i][j] is the greatest likeness of pairs of lines from i and j on.
 	best := make([][]int, n+1)
 	for i := range best {
 		best[i] = make([]int, m+1)
@@ -92,7 +92,7 @@ func bag(text string) map[string]int {
 	return words
 }
 
-// alike is how much of two lines is the same, in bytes; 0 where that is little.
+// alike returns how many bytes two lines have in common; 0 if that is little.
 func alike(a, b map[string]int) int {
 	same, inA, inB := 0, 0, 0
 	for w, n := range a {
@@ -108,7 +108,7 @@ func alike(a, b map[string]int) int {
 	return same
 }
 
-// changedWords are the bytes of two lines that differ; nothing where most does.
+// changedWords returns the bytes of two lines that differ; nothing if most do.
 func changedWords(old, text string) (from, to []Span) {
 	if len(old) > longLine || len(text) > longLine {
 		return changedPart(old, text)
@@ -133,8 +133,7 @@ func changedWords(old, text string) (from, to []Span) {
 	return from, to
 }
 
-// changedPart is what is left of two lines without what they begin and end with
-// alike; nothing where that is most of them.
+// changedPart returns two lines without their common beginning and end; nothing if that is most of them.
 func changedPart(old, text string) (from, to []Span) {
 	start, end, shorter := 0, 0, min(len(old), len(text))
 	for start < shorter && old[start] == text[start] {
@@ -155,7 +154,7 @@ func changedPart(old, text string) (from, to []Span) {
 	return extend(nil, old, Span{start, len(old) - end}), extend(nil, text, Span{start, len(text) - end})
 }
 
-// extend adds a span, joined to the last one where only white space is between.
+// extend adds a span, joined to the last one if only white space is in between.
 func extend(spans []Span, text string, s Span) []Span {
 	if s.Start == s.End {
 		return spans
@@ -167,7 +166,7 @@ func extend(spans []Span, text string, s Span) []Span {
 	return append(spans, s)
 }
 
-// inked is how many bytes of tokens are no white space.
+// inked returns how many bytes of tokens are not white space.
 func inked(tokens []string) (n int) {
 	for _, t := range tokens {
 		if !blank(t) {
@@ -226,7 +225,7 @@ func classOf(r rune) class {
 	case r < utf8.RuneSelf:
 		return other
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-		return other // no spaces part its words
+		return other // no spaces separate its words
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
 		return word
 	case unicode.IsSpace(r):
@@ -237,8 +236,8 @@ func classOf(r rune) class {
 	return other
 }
 
-// Words finds what differs in lines that were replaced by others: of each line on both sides, the bytes. There
-// are none where nearly all of a line differs.
+// Words returns the bytes that differ in replaced lines, for each line on both sides; none if nearly all of a line
+// differs.
 func Words(old, text []string) (from, to [][]Span) {
 	lines := func(texts []string) []Line {
 		list := make([]Line, len(texts))

@@ -12,8 +12,8 @@ import (
 const (
 	rowEqual   = '='
 	rowChange  = '~' // both sides have a line
-	rowDelete  = '-' // the left one alone
-	rowInsert  = '+' // the right one alone
+	rowDelete  = '-' // only the left one
+	rowInsert  = '+' // only the right one
 	rowBetween = '.' // lines without a change are left out here
 )
 
@@ -22,7 +22,7 @@ type row struct {
 	old, new diff.Line
 }
 
-// sideBySide puts the lines of hunks beside each other.
+// sideBySide puts the lines of hunks next to each other.
 func sideBySide(hunks []diff.Hunk) []row {
 	var rows []row
 	for i, h := range hunks {
@@ -59,7 +59,7 @@ func sideBySide(hunks []diff.Hunk) []row {
 	return rows
 }
 
-// rowPlaces is places where the lines stand side by side.
+// rowPlaces is places for lines that are side by side.
 func rowPlaces(rows []row) []int {
 	list := []int{}
 	for i, r := range rows {
@@ -75,8 +75,8 @@ func rowPlaces(rows []row) []int {
 	return list
 }
 
-// rowPieces are rows as Lua takes them: the lines of both sides, their numbers, 0 for none, their changed words, and the
-// kinds, a byte each.
+// rowPieces returns rows as Lua takes them: the lines of both sides, their numbers, 0 for none, their changed words,
+// and the kinds, a byte each.
 func rowPieces(rows []row) []rpc.DiffPiece {
 	var pieces []rpc.DiffPiece
 	left := len(rows) - mostLines
@@ -107,7 +107,7 @@ func rowPieces(rows []row) []rpc.DiffPiece {
 	return pieces
 }
 
-// short cuts a line that Neovim would take long to draw.
+// short cuts a line that Neovim would draw slowly.
 func short(l diff.Line) diff.Line {
 	if len(l.Text) <= longLine {
 		return l

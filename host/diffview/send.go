@@ -9,7 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Labels say what each side of a change is; done means that it was made already, and short makes of a path what is shown.
+// Labels returns what each side of a change is; done means that it was already made, and short shortens a path for
+// display.
 func Labels(f diff.File, done bool, short func(string) string) (before, after string) {
 	before, after = "now", "proposed"
 	if done {
@@ -33,7 +34,7 @@ func Labels(f diff.File, done bool, short func(string) string) (before, after st
 }
 
 // Send sends the pieces of a view, each when Neovim has taken the one before, and then the answer to the callback. It
-// stops with an empty answer when Neovim has no use for them any more. Any goroutine may call it.
+// stops with an empty answer when Neovim no longer needs them. Any goroutine may call it.
 func Send(nvim *editor.Editor, log *slog.Logger, callback int, pieces []rpc.DiffPiece, answer rpc.Diff) {
 	if len(pieces) == 0 {
 		nvim.Answer(callback, answer, "")

@@ -14,17 +14,17 @@ import (
 
 // What Neovim is given of a diff is bounded, so that it is never busy for long.
 const (
-	// pieceLines is how many lines go to Neovim at once, which takes it a few milliseconds.
+	// pieceLines is how many lines go to Neovim at once, which takes a few milliseconds.
 	pieceLines = 2000
-	// mostLines is how many lines of one side are shown where only what changes is.
+	// mostLines is how many lines of one side are shown if only the changes are.
 	mostLines = 100_000
 	// wholeCost bounds the files that Neovim compares by itself. It walks its list of changes for each line, without a
-	// break: a file of 20,000 lines takes 20 ms, and as long again for each 300 changes.
+	// break: a file of 20,000 lines takes 20 ms, and as much again for each 300 changes.
 	wholeCost    = 20_000
 	wholeChanges = 300
-	// wholeBlock is how many lines may become others in one place: Neovim looks for words in them.
+	// wholeBlock is how many lines may be replaced in one place: Neovim compares their words.
 	wholeBlock = 500
-	// longLine, in bytes, is more than Neovim should look for changed words in.
+	// longLine is the length in bytes above which Neovim should not compare words.
 	longLine = 5000
 )
 
@@ -41,8 +41,8 @@ type View struct {
 	Pieces []rpc.DiffPiece
 }
 
-// Of is a change in the form that is wanted, if it has that: "inline"; "rows": the whole texts side by side, as "changes"
-// has them; "whole", also where there is nothing to see but a text to edit; "" is any.
+// Of returns a change in the wanted form, if it has that: "inline"; "rows": the whole texts side by side, as in
+// "changes"; "whole", even if there is only a text to edit; "" is any.
 func Of(f diff.File, wanted string) View {
 	changes := diff.Runs(f.Hunks)
 	oldLines, newLines := diff.TextLines(f.Old), diff.TextLines(f.New)
@@ -80,7 +80,7 @@ func Of(f diff.File, wanted string) View {
 	return v
 }
 
-// places are where the hunks of a change stand in its two texts.
+// places returns where the hunks of a change are in its two texts.
 func places(f diff.File, changes []diff.Run) []int {
 	list := []int{}
 	if len(changes) == 0 {
@@ -133,7 +133,7 @@ func wholePieces(oldLines, newLines []string) []rpc.DiffPiece {
 	return pieces
 }
 
-// inlinePieces are changes as lua/acp/diff/inline.lua takes them.
+// inlinePieces returns changes as lua/acp/diff/inline.lua takes them.
 func inlinePieces(changes []diff.Run) []rpc.DiffPiece {
 	var pieces []rpc.DiffPiece
 	var list []rpc.InlineChange
@@ -158,7 +158,7 @@ func inlinePieces(changes []diff.Run) []rpc.DiffPiece {
 	return pieces
 }
 
-// linesAndWords are the texts of lines and their changed words, as index of the line, start and end, and so on.
+// linesAndWords returns the texts of lines and their changed words, as index of the line, start, end, and so on.
 func linesAndWords(lines []diff.Line) (texts []string, words []int) {
 	texts, words = make([]string, len(lines)), []int{}
 	for i, l := range lines {

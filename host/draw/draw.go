@@ -19,13 +19,13 @@ type Pages struct {
 	mark func()
 }
 
-// Page is what a buffer shows. Reset has it drawn from the beginning.
+// Page is what a buffer shows. Reset redraws it from the beginning.
 type Page interface{ Reset() }
 
-// New draws for the session of base. mark says that Neovim is to be told soon; any goroutine may call it.
+// New returns the pages of base's session. mark asks for Neovim to be updated soon; any goroutine may call it.
 func New(base feature.Base, mark func()) Pages { return Pages{base, mark} }
 
-// Op is an edit of a page, which is drawn anew if Lua fails to make the edit.
+// Op returns an edit of a page, which is redrawn if Lua fails to make the edit.
 func (ps Pages) Op(of Page, op editor.Op) editor.Op {
 	op.Done = func(_ any, err error) {
 		if err != nil {
@@ -35,15 +35,15 @@ func (ps Pages) Op(of Page, op editor.Op) editor.Op {
 	return op
 }
 
-// Anew draws a page from the beginning, after an edit did not reach its buffer: somebody changed that, or Neovim was in
-// a state that allows no change. It is called on the session's goroutine.
+// Anew redraws a page from the beginning after an edit did not reach its buffer: somebody changed the buffer, or Neovim
+// was in a state that allows no changes. It is called on the session's goroutine.
 func (ps Pages) Anew(of Page, after string, why error) {
 	ps.base.Log.Info("draw a buffer anew", "session", ps.base.Session, "after", after, "why", why)
 	of.Reset()
 	time.AfterFunc(100*time.Millisecond, ps.mark)
 }
 
-// Edit is an edit of a page as Lua takes it.
+// Edit converts an edit of a page for Lua.
 func (ps Pages) Edit(e page.Edit) rpc.Edit {
 	edit := rpc.Edit{
 		In: rpc.In{Session: ps.base.Session}, Seq: e.Seq, Count: e.Count, Row: e.Row, EndRow: e.EndRow, Append: e.Append, Col: e.Col, Lines: e.Lines,
@@ -70,8 +70,8 @@ func (ps Pages) Edit(e page.Edit) rpc.Edit {
 	return edit
 }
 
-// lineMarks are the highlights of an edit as Lua keeps them, a string for each line: column, end column, group, and so
-// on.
+// lineMarks returns the highlights of an edit as Lua keeps them, a string for each line: column, end column, group, and
+// so on.
 func lineMarks(e page.Edit) []string {
 	lines := make([]string, e.MarkEnd-e.MarkRow)
 	var words []byte
@@ -87,7 +87,7 @@ func lineMarks(e page.Edit) []string {
 	return lines
 }
 
-// fillSlice is about how many bytes of a buffer are filled at once.
+// fillSlice is about how many bytes are put into a buffer at once.
 const fillSlice = 128 << 10
 
 // Fill appends lines to a buffer in slices, each when Neovim is done with the one before, until the buffer is gone.

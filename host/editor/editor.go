@@ -1,6 +1,6 @@
 // Package editor is the only way to Neovim: one goroutine makes every call, at most one batch of operations is in
-// flight, and a batch is cut so that Neovim is busy with it no longer than a frame. A Neovim that does not answer (a
-// pending key, a hit-enter prompt) holds up this goroutine and nothing else.
+// flight, and batches are sized so that Neovim is busy with one no longer than a frame. A Neovim that does not answer
+// (a pending key, a hit-enter prompt) holds up this goroutine and nothing else.
 package editor
 
 import (
@@ -21,11 +21,11 @@ type Op struct {
 	Done func(result any, err error)
 }
 
-// Do is the operation that has these arguments.
+// Do returns the operation with these arguments.
 func Do(args any) Op { return Op{Name: rpc.Name(args), Args: args} }
 
-// Source is something whose changes are shown in Neovim. It is asked for them
-// when Neovim has time, so that whatever happened in between is one change.
+// Source is something whose changes are shown in Neovim. It is asked for them when Neovim has time, so that everything
+// that happened in between is one change.
 type Source interface {
 	// Take returns the next operations, about budget bytes of them, and
 	// whether there are more. Called on the editor goroutine.
@@ -39,15 +39,15 @@ type Neovim interface {
 	Batch(ops []any) (answers []any, busy time.Duration, err error)
 }
 
-// ErrGone is the error of everything asked of a Neovim that has ended.
+// ErrGone is the error of every call to a Neovim that has ended.
 var ErrGone = errors.New("neovim has gone")
 
 const (
-	frame       = 16 * time.Millisecond // from one batch to the next, where it took all there was and nothing hurries
-	rest        = 4 * time.Millisecond  // for Neovim to draw and to take keys, however slow it is
+	frame       = 16 * time.Millisecond // from one batch to the next, if it took all there was and nothing hurries
+	rest        = 4 * time.Millisecond  // for Neovim to draw and take keys, however slow it is
 	busyGoal    = 6 * time.Millisecond  // of Neovim's time for one batch
-	minBudget   = 64 << 10              // less only adds to what each batch costs, as where a line is huge
-	firstBudget = 256 << 10             // takes 2 ms where Neovim is fast
+	minBudget   = 64 << 10              // less only adds overhead, as with a huge line
+	firstBudget = 256 << 10             // takes 2 ms if Neovim is fast
 	maxBudget   = 512 << 10
 )
 
@@ -84,8 +84,8 @@ func New(n Neovim) *Editor {
 // Mark says that s has changes. Any goroutine; it returns at once.
 func (e *Editor) Mark(s Source) { e.mark(s, false) }
 
-// Hurry says that s has changes that wait for no frame and no interval, as the user waits for them and nothing more is
-// to be expected soon. Any goroutine; it returns at once.
+// Hurry says that s has changes that must not wait for a frame or an interval, as the user is waiting for them and no
+// more are expected soon. Any goroutine; it returns at once.
 func (e *Editor) Hurry(s Source) { e.mark(s, true) }
 
 func (e *Editor) mark(s Source, hurry bool) {
@@ -117,7 +117,7 @@ func (e *Editor) Forget(s Source) {
 	}
 }
 
-// Post has an operation executed with the next batch. Any goroutine; it returns at once. Op.Done is called in any case.
+// Post queues an operation for the next batch. Any goroutine; it returns at once. Op.Done is called in any case.
 func (e *Editor) Post(op Op) {
 	e.mu.Lock()
 	closed := e.closed
@@ -152,7 +152,7 @@ func (e *Editor) Call(ctx context.Context, op Op) (any, error) {
 // Notify shows a message to the user: "info", "warning" or "error". Any goroutine.
 func (e *Editor) Notify(level, text string) { e.Post(Do(rpc.Notify{Level: level, Text: text})) }
 
-// Answer hands a result to a Lua function that waits for it, or, in a sentence, why there is none. Any goroutine.
+// Answer passes a result to a Lua function that waits for it or, in a sentence, why there is none. Any goroutine.
 func (e *Editor) Answer(callback int, result any, failure string) {
 	e.Post(Do(rpc.Callback{ID: callback, Result: result, Error: failure}))
 }
@@ -160,7 +160,7 @@ func (e *Editor) Answer(callback int, result any, failure string) {
 // Gone is closed when Neovim has ended or [Editor.Close] was called.
 func (e *Editor) Gone() <-chan struct{} { return e.gone }
 
-// Close ends Run; what was not sent is answered with [ErrGone].
+// Close ends Run; what was not sent fails with [ErrGone].
 func (e *Editor) Close() {
 	e.mu.Lock()
 	if !e.closed {
@@ -196,7 +196,7 @@ func (op Op) finish(result any, err error) {
 func (e *Editor) Run() {
 	defer e.drain()
 	budget := firstBudget
-	// When Neovim has had its rest, and when the next batch of sources is due that nobody hurries.
+	// When Neovim has had its rest, and when the next batch of unhurried sources is due.
 	var free, due time.Time
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -231,8 +231,8 @@ func (e *Editor) Run() {
 	}
 }
 
-// adapt sizes the next batch by how long Neovim worked on this one. One that
-// was not full says nothing of how much more Neovim could do.
+// adapt sizes the next batch by how long Neovim worked on this one. One that was not full does not show how much more
+// Neovim could do.
 func adapt(budget int, full bool, busy time.Duration) int {
 	fitting := int(float64(budget) * float64(busyGoal) / float64(max(busy, busyGoal/2)))
 	switch {
@@ -244,9 +244,9 @@ func adapt(budget int, full bool, busy time.Duration) int {
 	return budget
 }
 
-// collect takes the calls that wait, and from each source whose time has come what it has; taken tells that a source
-// was asked whose time it was without hurry, full that one of them has more. With nothing to do it says how long until
-// there may be; 0 is until woken.
+// collect takes the waiting calls, and the operations of each source whose time has come; taken says that an unhurried
+// source was asked, full that one of them has more. With nothing to do it returns how long until there may be
+// something; 0 is until woken.
 func (e *Editor) collect(budget int, free, due time.Time) (ops []Op, taken, full bool, next time.Duration) {
 	now := time.Now()
 	e.mu.Lock()
@@ -278,7 +278,7 @@ func (e *Editor) collect(budget int, free, due time.Time) (ops []Op, taken, full
 		if more {
 			full = true
 			e.mu.Lock()
-			m.marked = true // without effect when it was forgotten meanwhile
+			m.marked = true // no effect if it was forgotten meanwhile
 			e.mu.Unlock()
 		}
 	}
@@ -313,7 +313,7 @@ func (e *Editor) execute(ops []Op) (time.Duration, error) {
 	return busy, err
 }
 
-// result takes apart one answer: {ok, value} as a list, value being the error message when ok is false.
+// result decodes one answer: {ok, value} as a list, where value is the error message if ok is false.
 func result(name string, answer any) (any, error) {
 	pair, _ := answer.([]any)
 	if len(pair) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file puts into text what a tool has found. The first line counts, and ends with a colon where a list follows: the
-// chat shows it beside the call.
+// This file turns what a tool has found into text. The first line says how many, and ends with a colon if a list
+// follows: the chat shows it next to the call.
 
 const (
 	maxListed = 100       // of places and diagnostics
@@ -21,7 +21,7 @@ const (
 	maxLine   = 200       // bytes of a line that is listed
 )
 
-// counted is a list below its count; what is too much of it is counted only.
+// counted returns a list below its count; the excess is only counted.
 func counted(n int, one, many string, lines []string) string {
 	head := fmt.Sprintf("%d %s", n, many)
 	if n == 1 {
@@ -37,7 +37,7 @@ func counted(n int, one, many string, lines []string) string {
 	return head + ":\n" + strings.Join(lines, "\n")
 }
 
-// partly says that an answer may lack something.
+// partly adds that an answer may be incomplete.
 func partly(text string, partial bool) string {
 	if partial {
 		return text + "\n(a language server was too slow or failed: there may be more)"
@@ -45,7 +45,7 @@ func partly(text string, partial bool) string {
 	return text
 }
 
-// listed says of what one answer has which may be told, or counted, by its paths; what is private is not.
+// listed decides by paths what may be listed in an answer, or counted; private files may not.
 func listed[T any](c *call, all []T, path func(T) string, counted ...string) (may func(path string) bool) {
 	paths := make([]string, len(all))
 	for i, one := range all {
@@ -95,7 +95,7 @@ func (c *call) places(m rpc.EditorToolDone) string {
 			n++
 		}
 	}
-	var short string // of the file of one place after another
+	var short string // of the file of the current place
 	var inside bool
 	for i, p := range found {
 		if i == 0 || p.Path != found[i-1].Path {
@@ -181,7 +181,7 @@ func actions(_ *call, m rpc.EditorToolDone) string {
 	return partly(counted(len(lines), "code action", "code actions", lines), m.Partial)
 }
 
-// whole is an answer that is a text.
+// whole returns an answer that is a text.
 func whole(_ *call, m rpc.EditorToolDone) string {
 	text := strings.TrimSpace(m.Text)
 	if text == "" {
@@ -190,7 +190,7 @@ func whole(_ *call, m rpc.EditorToolDone) string {
 	return partly(styled.Cut(text, maxBytes), m.Partial)
 }
 
-// lines is the part of a text that a call wants, with its place.
+// lines returns the part of a text that a call wants, with its place.
 func (c *call) lines(text string) string {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {
@@ -219,7 +219,7 @@ func (c *call) lines(text string) string {
 	return head + body
 }
 
-// tail is the end of what a command has printed.
+// tail returns the end of a command's output.
 func tail(output string) string {
 	if more := len(output) - maxBytes; more > 0 {
 		return fmt.Sprintf("+%d bytes before\n%s", more, output[more:])

@@ -18,22 +18,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Caller is what the tools need of a session. Any goroutine may call its functions; each done is called once.
+// Caller is what the tools need from a session. Any goroutine may call its functions; each done is called once.
 type Caller struct {
 	feature.Base
 
 	Read    func(session.ReadTextFile)                                              // as the agent's client reads
-	Allow   func(ctx context.Context, path string, done func(real string, e error)) // asks, where reading the file is not free
-	Private func(listed, counted []string) map[string]bool                          // which files may stand in no list, or not even be counted
-	Show    func(path string, line int) bool                                        // in the window that follows; false for none
-	Locate  func(callID string, at []session.Location)                              // says where a tool call works
-	Ask     func(q Question, done func(error))                                      // the user, or their rules, allow it
+	Allow   func(ctx context.Context, path string, done func(real string, e error)) // asks the user, if reading the file is not allowed outright
+	Private func(listed, counted []string) map[string]bool                          // which files may not be listed, or not even counted
+	Show    func(path string, line int) bool                                        // in the following window; false if there is none
+	Locate  func(callID string, at []session.Location)                              // reports where a tool call works
+	Ask     func(q Question, done func(error))                                      // the user or their rules decide
 	Change  func(ctx context.Context, title string, edits []ServerEdit, done func(changed []string, e error))
-	Pending func(done func([]string))                                                            // the changes that wait for the review, a line for each
+	Pending func(done func([]string))                                                            // the changes that await review, a line for each
 	Run     func(ctx context.Context, command []string, done func(output, exit string, e error)) // in a terminal
 }
 
-// Question is about what a tool is about to do.
+// Question describes what a tool is about to do.
 type Question struct {
 	Context   context.Context
 	Title     string
@@ -42,13 +42,13 @@ type Question struct {
 	Command   string          // that runs, as one types it; or ""
 }
 
-// ServerEdit is what a language server would have become of a file. Of To, Delete and Create one is set at most.
+// ServerEdit is what a language server wants to do to a file. At most one of To, Delete and Create is set.
 type ServerEdit struct {
 	Path   string
 	Text   *string // nil: as it is
 	To     string  // where the file is moved
 	Delete bool
-	Create bool // there is none yet
+	Create bool // it does not exist yet
 }
 
 // call is one call of a tool.
@@ -60,10 +60,10 @@ type call struct {
 	id     string // of the agent's tool call, "" where it is not told
 	raw    json.RawMessage
 	args   arguments
-	note   string // how the language servers' part has understood it
+	note   string // how the language servers' part understood it
 }
 
-// arguments are those of all tools together.
+// arguments has the arguments of all tools.
 type arguments struct {
 	Path     string `json:"path"`
 	Line     int    `json:"line"`
@@ -80,7 +80,7 @@ type arguments struct {
 	Topic    string `json:"topic"`
 }
 
-// call answers one call. An error is the text of a result, which models read; what goes wrong ends no connection.
+// call answers one call. An error becomes the text of a result, which models read; no failure ends the connection.
 func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (result *mcp.CallToolResult) {
 	answer := func(text string, failed bool) *mcp.CallToolResult {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: failed}
@@ -119,7 +119,7 @@ func (g *Grant) call(ctx context.Context, t tool, r *mcp.CallToolRequest) (resul
 	return answer(strings.ToValidUTF8(text, "\uFFFD"), false)
 }
 
-// beats tells the agent from time to time that the call goes on, until the function that it returns is called.
+// beats tells the agent periodically that the call is still running, until the returned function is called.
 func (g *Grant) beats(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil {
@@ -143,7 +143,7 @@ func (g *Grant) beats(ctx context.Context, r *mcp.CallToolRequest) (stop func())
 	return cancel
 }
 
-// understand takes the arguments apart, and says what is wrong with them.
+// understand decodes the arguments, and says what is wrong with them.
 func (c *call) understand() error {
 	if len(c.raw) > 0 && c.tool.params != nil {
 		if err := json.Unmarshal(c.raw, &c.args); err != nil {
@@ -165,7 +165,7 @@ func (c *call) understand() error {
 	return nil
 }
 
-// wait runs something that calls done, and waits for that or for ctx.
+// wait runs a function that calls done, and waits for that or for ctx.
 func wait[T any](ctx context.Context, run func(done func(T, error))) (T, error) {
 	type outcome struct {
 		value T
@@ -187,7 +187,7 @@ func wait[T any](ctx context.Context, run func(done func(T, error))) (T, error) 
 	}
 }
 
-// access is the file of a call, by its path without links, once the agent may read it.
+// access returns the file of a call, by its path without links, once the agent may read it.
 func (c *call) access(ctx context.Context) (real string, err error) {
 	path, ok := c.Absolute(c.args.Path)
 	if !ok {
@@ -200,14 +200,14 @@ func (c *call) access(ctx context.Context) (real string, err error) {
 	return real, err
 }
 
-// works says where the call works, for windows that follow.
+// works reports where the call works, for following windows.
 func (c *call) works(path string, line int) {
 	if c.id != "" {
 		c.Locate(c.id, []session.Location{{Path: path, Line: line}})
 	}
 }
 
-// ask has Lua answer, with the file that the call names, if it names one.
+// ask has Lua answer, given the file that the call names, if any.
 func (c *call) ask(ctx context.Context) (rpc.EditorToolDone, error) {
 	a := c.args
 	op := rpc.EditorTool{
@@ -256,7 +256,7 @@ func readBuffer(ctx context.Context, c *call) (string, error) {
 	return c.lines(text), nil
 }
 
-// inWords is a tool that asks Neovim, and puts the answer into text.
+// inWords makes a tool that asks Neovim, and turns the answer into text.
 func inWords(words func(*call, rpc.EditorToolDone) string) func(context.Context, *call) (string, error) {
 	return func(ctx context.Context, c *call) (string, error) {
 		m, err := c.ask(ctx)
@@ -279,7 +279,7 @@ func selection(ctx context.Context, c *call) (string, error) {
 	}
 	p := m.Places[0]
 	c.args.Path = p.Path
-	if _, err := c.access(ctx); err != nil { // the user has selected it, and yet it may be private
+	if _, err := c.access(ctx); err != nil { // the user selected it, yet it may be private
 		return "", err
 	}
 	return fmt.Sprintf("%s, lines %d to %d:\n%s", c.Short(p.Path), p.Line, max(p.Line, p.EndLine), m.Text), nil
@@ -309,14 +309,15 @@ func show(ctx context.Context, c *call) (string, error) {
 	return "shown in the window that follows you", nil
 }
 
-// edit is for the tools whose edits language servers compute: Lua tells them, and they are made as the agent's own.
+// edit runs the tools whose edits language servers compute: Lua reports the edits, and they are made as the agent's
+// own.
 func edit(ctx context.Context, c *call) (string, error) {
 	m, err := c.ask(ctx)
 	if err != nil {
 		return "", err
 	}
 	var edits []ServerEdit
-	became := map[string]string{} // by where the file then is, what has become of it
+	became := map[string]string{} // by the file's resulting path, what happened to it
 	for _, e := range m.Edits {
 		one := ServerEdit{Path: e.Path, To: e.NewPath, Delete: e.Delete, Create: e.Create}
 		if !e.Same {
@@ -332,7 +333,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 			became[e.NewPath] = " (moved from " + c.Short(e.Path) + ")"
 		}
 	}
-	if len(became) == 0 { // else their order may count
+	if len(became) == 0 { // otherwise their order may matter
 		slices.SortFunc(edits, func(a, b ServerEdit) int { return strings.Compare(a.Path, b.Path) })
 	}
 	changed, err := wait(ctx, func(done func([]string, error)) { c.Change(ctx, c.sentence(m.Text), edits, done) })
@@ -348,7 +349,7 @@ func edit(ctx context.Context, c *call) (string, error) {
 	return counted(len(changed), "file changed", "files changed", changed), nil
 }
 
-// sentence is what a call that changes something does, for the user; action is the title of a code action.
+// sentence describes for the user what a call changes; action is the title of a code action.
 func (c *call) sentence(action string) string {
 	switch c.tool.name {
 	case "rename":

@@ -9,7 +9,8 @@ import (
 
 // This file says which session of an agent's process has called a tool.
 
-// callPatience is how long a call that names a tool call waits for the agent to tell of that, where several turns run.
+// callPatience is how long a call that names a tool call waits for the agent to report that, if several turns are
+// running.
 const callPatience = 3 * time.Second
 
 // maxCalls is how many tool calls are remembered.
@@ -31,7 +32,7 @@ type callers struct {
 	changed chan struct{}      // closed when a call has come
 }
 
-// turn is what a session does at the moment. A call is given up with it.
+// turn is a session's current turn. Calls are abandoned with it.
 type turn struct {
 	ctx context.Context
 	end context.CancelCauseFunc
@@ -41,7 +42,7 @@ func newCallers() *callers {
 	return &callers{turns: map[*Caller]*turn{}, named: map[string]*Caller{}, calls: map[string]*Caller{}, changed: make(chan struct{})}
 }
 
-// Named says how the agent calls a session.
+// Named sets the agent's id of a session.
 func (c *callers) Named(id string, s *Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +86,7 @@ func (c *callers) Forget(s *Caller) {
 	}
 }
 
-// Seen says that a session has told of a tool call.
+// Seen says that a session has reported a tool call.
 func (c *callers) Seen(id string, s *Caller) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +104,7 @@ func (c *callers) Seen(id string, s *Caller) {
 	c.changed = make(chan struct{})
 }
 
-// said is what a call says of where it comes from. Each agent has words of its own.
+// said is what a call says about its origin. Each agent says it differently.
 type said struct {
 	session, call string
 }
@@ -132,8 +133,8 @@ func saidBy(meta map[string]any) said {
 	return s
 }
 
-// find is the session of a call: by the tool call that it names, by the session that it names, else the only one that
-// has a turn. Only a session that works gets an answer, and for as long: the context ends with its turn.
+// find returns the session of a call: by the tool call that it names, by the session that it names, else the only one
+// that has a turn. Only a working session gets an answer: the context ends with its turn.
 func (c *callers) find(ctx context.Context, from said) (*Caller, *turn, error) {
 	patience := time.NewTimer(callPatience)
 	defer patience.Stop()
@@ -149,7 +150,7 @@ func (c *callers) find(ctx context.Context, from said) (*Caller, *turn, error) {
 			}
 		}
 		if s == nil {
-			clear = from.call == "" // else the agent may tell of the call yet
+			clear = from.call == "" // otherwise the agent may still report the call
 		}
 		var t *turn
 		if s != nil {

@@ -1,13 +1,13 @@
-// Package editortools is the editor as a tool of agents: an MCP server that tells what only the editor knows, as unsaved
-// text and what the language servers say, and that changes files as the user does.
+// Package editortools offers the editor to agents as tools: an MCP server for what only the editor knows, such as
+// unsaved text and language servers, which changes files as the user does.
 //
 //	agent ── stdio ── acp-nvim mcp (Relay) ── Unix socket ── Server ── Caller: the session that calls
 //	      ── http on 127.0.0.1, see http.go ─────────────────┘
 //
-// An agent process gets one [Grant], with a token that ends with it, and the same entry for all of its sessions: agents
-// there are for which the last entry of a name counts in all sessions. So the session of a call is found by what the
-// call says, see callers.go. What a tool may see and do is decided by the session's policy, see access in call.go; tools.go
-// has the tools, answer.go says what they have found as text.
+// An agent process gets one [Grant], with a token that ends with it, and the same entry for all of its sessions,
+// because for some agents the last entry of a name applies to all sessions. So the session of a call is found by what
+// the call says, see callers.go. The session's policy decides what a tool may see and do, see access in call.go;
+// tools.go has the tools, answer.go turns what they find into text.
 package editortools
 
 import (
@@ -33,15 +33,15 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Name is the server's name, with which agents name its tools.
+// Name is the server's name, by which agents name its tools.
 const Name = sentence.Server
 
 const (
-	tokenPatience = 5 * time.Second // for a client to say its token
-	maxHello      = 8 << 10         // bytes of what a client says first
+	tokenPatience = 5 * time.Second // for a client to send its token
+	maxHello      = 8 << 10         // bytes of a client's first line
 	maxSocketPath = 100             // bytes; a socket's address takes little more
 	maxClients    = 64              // of one agent process at a time
-	maxUnknown    = 64              // clients of which nobody knows yet who they are; others wait to be let in
+	maxUnknown    = 64              // unidentified clients; others wait to be let in
 )
 
 // Config is what the server needs. Any goroutine may call its functions.
@@ -51,8 +51,8 @@ type Config struct {
 	Editor     *editor.Editor
 	Background func(func())
 	Hide       func(agent string, secrets []string) // keeps values out of the logs
-	Unhide     func(agent string, secrets []string) // those that are worth nothing any more
-	Connected  func()                               // a client has come or gone
+	Unhide     func(agent string, secrets []string) // those that are no longer valid
+	Connected  func()                               // a client has connected or gone
 }
 
 // Server serves the agents of one host. Any goroutine may use it. Nothing is opened before the first [Server.Grant].
@@ -71,21 +71,21 @@ type Server struct {
 	closed   bool
 }
 
-// New returns a server that is closed as yet.
+// New returns a server that is not open yet.
 func New(config Config) *Server {
 	s := &Server{config: config, grants: map[string]*Grant{}, lua: answers{waiting: map[int]chan rpc.EditorToolDone{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
 
-// Offer takes what the configuration has of tools. It counts for agents that are started later.
+// Offer sets the tools of the configuration. It applies to agents that start later.
 func (s *Server) Offer(m rpc.EditorTools) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.offer = m
 }
 
-// Grant is the right of an agent's process to call tools. Any goroutine may use it.
+// Grant is an agent process's right to call tools. Any goroutine may use it.
 type Grant struct {
 	*callers
 	server *Server
@@ -101,7 +101,7 @@ type Grant struct {
 	came    map[string]bool // the folders in which the agent has started the server, without links
 }
 
-// Grant gives an agent's process the tools; nil without an error where the user wants none.
+// Grant gives an agent's process the tools; nil without an error if the user wants none.
 func (s *Server) Grant(agent string) (*Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,8 +126,8 @@ func (s *Server) Grant(agent string) (*Grant, error) {
 	return g, nil
 }
 
-// Entry is the server as the agent is told of it for a session in a folder, the same for all there. Agents take one kind
-// of server at least.
+// Entry returns the server as described to the agent for a session in a folder, the same for all sessions there. Every
+// agent takes at least one kind of server.
 func (g *Grant) Entry(folder string, agent session.Info) (session.MCPServer, error) {
 	if agent.HTTPServers && g.offer.Transport == http {
 		return g.webEntry(folder), nil
@@ -147,7 +147,7 @@ func (g *Grant) Entry(folder string, agent session.Info) (session.MCPServer, err
 	}, nil
 }
 
-// Instructions are what the model is told of the tools beside their descriptions; "" where the user wants none.
+// Instructions returns what the model is told about the tools besides their descriptions; "" if the user wants none.
 func (g *Grant) Instructions() string {
 	if !g.offer.Instructions {
 		return ""
@@ -162,7 +162,7 @@ func (g *Grant) Came(folder string) bool {
 	return g.came[plain(folder)]
 }
 
-// plain is a folder without links, as far as that can be told.
+// plain returns a folder without links, if that can be determined.
 func plain(folder string) string {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		return real
@@ -181,7 +181,7 @@ func (g *Grant) noteCame(folder string) {
 	}
 }
 
-// Revoke ends the grant, and all that goes on by it.
+// Revoke ends the grant, and everything running under it.
 func (g *Grant) Revoke() {
 	g.server.mu.Lock()
 	delete(g.server.grants, g.token)
@@ -197,7 +197,7 @@ func (g *Grant) Revoke() {
 
 func (s *Server) socket() string { return filepath.Join(s.folder, "mcp") }
 
-// listen opens the socket, in a folder that is the user's alone; s.mu is held.
+// listen opens the socket, in a folder that only the user can enter; s.mu is held.
 func (s *Server) listen() error {
 	if s.listener != nil {
 		return nil
@@ -210,7 +210,7 @@ func (s *Server) listen() error {
 	if err != nil {
 		return err
 	}
-	s.folder = dir // which MkdirTemp makes for its owner alone
+	s.folder = dir // which MkdirTemp makes accessible only to its owner
 	l, err := net.Listen("unix", s.socket())
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -242,8 +242,7 @@ func (s *Server) Close() {
 	}
 }
 
-// accept serves clients until the server is closed. What else fails may not fail the next time, as where no more files
-// can be opened.
+// accept serves clients until the server is closed. Other failures may pass, such as too many open files.
 func (s *Server) accept(l net.Listener) {
 	const longest = time.Second
 	var pause time.Duration
@@ -270,7 +269,7 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
-// serve speaks with one client until it ends, or its grant. known is called when it is known who that is.
+// serve talks to one client until it or its grant ends. known is called when the client is identified.
 func (s *Server) serve(conn net.Conn, known func()) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
@@ -301,7 +300,7 @@ func (s *Server) serve(conn net.Conn, known func()) {
 	}
 }
 
-// admit lets in who is the same user and knows a token; folder is where the agent has started it.
+// admit lets in a client of the same user that knows a token; folder is where the agent started it.
 func (s *Server) admit(conn net.Conn) (g *Grant, folder string, err error) {
 	uid, err := peer(conn.(*net.UnixConn))
 	if err != nil {
@@ -327,7 +326,7 @@ func (s *Server) admit(conn net.Conn) (g *Grant, folder string, err error) {
 	return g, folder, nil
 }
 
-// granted is the grant that a token stands for; nil for none.
+// granted returns the grant of a token; nil for none.
 func (s *Server) granted(token string) *Grant {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -371,7 +370,7 @@ func (g *Grant) drop(conn net.Conn) {
 	delete(g.clients, conn)
 }
 
-// answers are the calls that wait for Lua.
+// answers has the calls that wait for Lua.
 type answers struct {
 	mu      sync.Mutex
 	last    int

@@ -14,16 +14,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// This file serves agents that are to reach the editor by http: on this machine alone, with the grant's token, and no web
-// page, whatever it says it is.
+// This file serves agents that reach the editor by http: only from this machine, with the grant's token, and no web
+// page, whatever it claims to be.
 
 // http is the name of this transport, in the configuration and in the protocol.
 const http = "http"
 
-// maxRequest is how many bytes a request may have.
+// maxRequest bounds a request, in bytes.
 const maxRequest = 4 << 20
 
-// web is the server of it; the server's mu guards it.
+// web is the http server; the Server's mu guards it.
 type web struct {
 	address string // and port; "" while nobody is served
 	server  *stdhttp.Server
@@ -50,11 +50,11 @@ func (s *Server) listenHTTP() error {
 		ErrorLog: slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),
 	}
 	server := s.web.server
-	s.config.Background(func() { _ = server.Serve(l) }) // its error is that it was closed
+	s.config.Background(func() { _ = server.Serve(l) }) // its error means that it was closed
 	return nil
 }
 
-// webEntry is the server as the agent is told of it.
+// webEntry returns the server as described to the agent.
 func (g *Grant) webEntry(folder string) session.MCPServer {
 	g.server.mu.Lock()
 	defer g.server.mu.Unlock()
@@ -64,10 +64,10 @@ func (g *Grant) webEntry(folder string) session.MCPServer {
 	}
 }
 
-// ofRequest is where a request has its grant.
+// ofRequest is the key of a request's grant.
 type ofRequest struct{}
 
-// guarded serves those who know a token, and were not sent by a page.
+// guarded serves clients that know a token and were not sent by a web page.
 func (s *Server) guarded(address string) stdhttp.Handler {
 	tools := mcp.NewStreamableHTTPHandler(func(r *stdhttp.Request) *mcp.Server {
 		return r.Context().Value(ofRequest{}).(*Grant).mcp

@@ -10,10 +10,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file turns what language servers say of places into lines and columns of texts. Neovim gives them as they come, so
-// that it is kept for a moment only, with the lines that its buffers have; the others are read from the disk here.
+// This file turns places from language servers into lines and columns of texts. Neovim passes them on unchanged, so
+// that it is busy only for a moment, with the lines that its buffers have; other lines are read from the disk here.
 
-// maxRead is how many bytes a file may have whose lines are told.
+// maxRead bounds the files whose lines are listed, in bytes.
 const maxRead = 5 << 20
 
 // spot is a place in a file. Its unit is of the encoding of its server.
@@ -22,8 +22,8 @@ type spot struct {
 	encoding   string
 }
 
-// located are the places that may be told, once each in the order of files and lines, those to be listed with their text;
-// n is how many there are, those that are only counted with them.
+// located returns the places that may be listed, each once in the order of files and lines, with their text; n is how
+// many there are, including those only counted.
 func (c *call) located(found []rpc.EditorLocated, counted rpc.EditorCounted) (places []rpc.EditorPlace, n int) {
 	slices.SortStableFunc(found, func(a, b rpc.EditorLocated) int { return cmp.Compare(a.Path, b.Path) })
 	paths := make([]string, len(found))
@@ -62,7 +62,7 @@ func (c *call) located(found []rpc.EditorLocated, counted rpc.EditorCounted) (pl
 	return places, n
 }
 
-// once are the places of a file in their order, without those that several servers tell: these may count in units of
+// once returns the places of a file in order, without duplicates from several servers, which may count in units of
 // different encodings, so that only the bytes are the same.
 func once(of []rpc.EditorLocated, text textOfFile) (spots []spot) {
 	mixed := slices.ContainsFunc(of, func(l rpc.EditorLocated) bool { return l.Encoding != of[0].Encoding })
@@ -81,11 +81,11 @@ func once(of []rpc.EditorLocated, text textOfFile) (spots []spot) {
 	return slices.CompactFunc(spots, func(a, b spot) bool { return a.line == b.line && a.unit == b.unit })
 }
 
-// textOfFile tells the lines of a file, from 0; ok is false where there is none or it is not known.
+// textOfFile returns a line of a file, from 0; ok is false if there is none or it is not known.
 type textOfFile func(line int) (text string, ok bool)
 
-// readFirst begins to read files of which places may be listed, as far as no buffer has them: side by side, as their number
-// counts more than their sizes. What it gives waits for a file, or reads it if it is none of the first.
+// readFirst begins to read files whose places may be listed, unless a buffer has them: concurrently, as their number
+// matters more than their sizes. The returned function waits for a file, or reads it if it is not among the first.
 func readFirst(found []rpc.EditorLocated) func(of []rpc.EditorLocated) textOfFile {
 	const first = 16 // files
 	reading := map[string]func() []string{}
@@ -119,7 +119,7 @@ func readFirst(found []rpc.EditorLocated) func(of []rpc.EditorLocated) textOfFil
 	}
 }
 
-// told are the lines of a file that its buffer has told. The disk may have others.
+// told returns the lines of a file that its buffer sent. The disk may have others.
 func told(of []rpc.EditorLocated) textOfFile {
 	known := map[int]string{}
 	for _, l := range of {
@@ -133,7 +133,7 @@ func told(of []rpc.EditorLocated) textOfFile {
 	}
 }
 
-// linesOf are the lines of a file on the disk; none where they cannot be read.
+// linesOf returns the lines of a file on the disk; none if they cannot be read.
 func linesOf(path string) []string {
 	data, err := buffers.OnDisk(path, maxRead)
 	if err != nil {
@@ -142,7 +142,7 @@ func linesOf(path string) []string {
 	return strings.Split(buffers.Decoded(data), "\n")
 }
 
-// byteOf is the byte of a line at which a unit of an encoding begins, from 0; at most the line's length.
+// byteOf returns the byte of a line at which a unit of an encoding begins, from 0; at most the line's length.
 func byteOf(line string, unit int, encoding string) int {
 	if encoding == "utf-8" {
 		return min(unit, len(line))

@@ -4,7 +4,7 @@ package editortools
 
 import "net"
 
-// peer is the user whose program is at the other end of a connection.
+// peer returns the user whose program is at the other end of a connection.
 func peer(conn *net.UnixConn) (uid int, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

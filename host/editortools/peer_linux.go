@@ -2,7 +2,7 @@ package editortools
 
 import "golang.org/x/sys/unix"
 
-// userAt is the user at the other end of a socket.
+// userAt returns the user at the other end of a socket.
 func userAt(socket int) (uid int, err error) {
 	cred, err := unix.GetsockoptUcred(socket, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 )
 
-// ToolsConfig is what the tools of one session need of it. The functions are called on its goroutine.
+// ToolsConfig is what the tools of one session need from it. The functions are called on its goroutine.
 type ToolsConfig struct {
 	Grant func() (*Grant, error)      // of the agent's process; nil for none
-	Info  func() session.Info         // what the agent has said of itself
-	Note  func(session.ToolCallPatch) // brings a patch into the conversation and the history
+	Info  func() session.Info         // what the agent said of itself
+	Note  func(session.ToolCallPatch) // applies a patch to the conversation and the history
 }
 
-// Tools are the editor's tools as one session has them. They belong to the session's goroutine.
+// Tools are the editor's tools of one session. They belong to the session's goroutine.
 type Tools struct {
 	base   feature.Base
 	config ToolsConfig
 	caller *Caller
-	grant  *Grant // nil where the agent has none
+	grant  *Grant // nil if the agent has none
 	told   bool   // the user was told why the agent does without them
 }
 
@@ -31,7 +31,7 @@ func NewTools(base feature.Base, caller *Caller, config ToolsConfig) *Tools {
 	return &Tools{base: base, caller: caller, config: config}
 }
 
-// AddTo are MCP servers for the session's agent with that of the editor, as far as it takes one.
+// AddTo adds the editor's MCP server to those for the session's agent, if it takes one.
 func (t *Tools) AddTo(servers []session.MCPServer) []session.MCPServer {
 	t.grant = nil
 	info := t.config.Info()
@@ -59,7 +59,7 @@ func (t *Tools) AddTo(servers []session.MCPServer) []session.MCPServer {
 	return append(slices.Clone(servers), entry)
 }
 
-// Instructions are what the model is told of the tools, "" for nothing.
+// Instructions returns what the model is told about the tools, "" for nothing.
 func (t *Tools) Instructions() string {
 	if t.grant == nil {
 		return ""
@@ -78,7 +78,7 @@ func (t *Tools) State() string {
 	return "offered"
 }
 
-// Named says how the agent calls the session.
+// Named sets the agent's id of the session.
 func (t *Tools) Named(id string) {
 	if t.grant != nil {
 		t.grant.Named(id, t.caller)
@@ -92,14 +92,14 @@ func (t *Tools) BeginTurn() {
 	}
 }
 
-// EndTurn says that it has ended, or is being cancelled.
+// EndTurn says that the turn has ended, or is being cancelled.
 func (t *Tools) EndTurn() {
 	if t.grant != nil {
 		t.grant.End(t.caller)
 	}
 }
 
-// Seen says that the agent has told of a tool call.
+// Seen says that the agent has reported a tool call.
 func (t *Tools) Seen(call string) {
 	if t.grant != nil {
 		t.grant.Seen(call, t.caller)
@@ -114,7 +114,7 @@ func (t *Tools) Leave() {
 	}
 }
 
-// TellUntrusted says, once, why an agent has not started the tools, of which it says nothing itself.
+// TellUntrusted tells the user, once, why an agent has not started the tools, if it does not say so itself.
 func (t *Tools) TellUntrusted() {
 	if t.State() != "offered" || t.told || t.config.Info().Name != "gemini-cli" {
 		return
@@ -124,16 +124,16 @@ func (t *Tools) TellUntrusted() {
 		"Run gemini here once and trust the folder, then :Acp restart. :help acp-editor-tools")
 }
 
-// Ours reports whether a call is of one of the tools, which ask by themselves what is to be asked. The agent may have a
-// server of that name from elsewhere: ours is the one that it has started in the session's folder, with that tool.
+// Ours reports whether a call is of one of our tools, which ask for permission themselves. The agent may have a server
+// of that name from elsewhere: ours is the one that it started in the session's folder, with that tool.
 func (t *Tools) Ours(call *session.ToolCall) bool {
 	m, ok := call.MCP()
 	return ok && m.Clear && m.Server == Name && t.has(m.Tool)
 }
 
-// NoteCall takes down that a call is of one of the tools, so that it is said in its words, now and when the session is
-// told again; so are arguments that the agent tells while it asks for the call, and has another text for afterwards. A
-// server of that name from elsewhere has none of them, see [Tools.Ours].
+// NoteCall notes that a call is of one of our tools, so that it is described in our words, now and when the session is
+// replayed, and keeps the arguments, which some agents send only while they ask for permission. A server of that name
+// from elsewhere has none of our tools, see [Tools.Ours].
 func (t *Tools) NoteCall(call *session.ToolCall) {
 	tool, ok := sentence.Tool(call)
 	if !ok || !call.Editor && !t.has(tool) {

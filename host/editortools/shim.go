@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// The shim's variables, which an agent gets with the server's entry. They stand in no argument, which others could see.
+// The shim's variables, which an agent gets with the server's entry. They are not arguments, which others could see.
 const (
 	socketVariable = "ACP_NVIM_EDITOR_SOCKET"
 	tokenVariable  = "ACP_NVIM_EDITOR_TOKEN"
 )
 
-// greeting is what the host says to a client that it lets in, in a line.
+// greeting is the line with which the host lets a client in.
 const greeting = "welcome"
 
-// Relay is the program that agents start: it brings bytes to the host and back until one side ends.
+// Relay is the program that agents start: it copies bytes to the host and back until one side ends.
 func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
 	path, token := os.Getenv(socketVariable), os.Getenv(tokenVariable)
 	if path == "" || token == "" {
@@ -34,7 +34,7 @@ func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	folder, _ := os.Getwd() // by which the host knows for which sessions it was started
+	folder, _ := os.Getwd() // by which the host knows which sessions it was started for
 	if _, err := io.WriteString(conn, token+" "+strings.ReplaceAll(folder, "\n", "?")+"\n"); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
@@ -45,7 +45,7 @@ func Relay(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("not let in by Neovim: %s", cmp.Or(strings.TrimSpace(said), fmt.Sprint(err)))
 	}
 	go func() {
-		_, _ = io.Copy(conn, in) // its end is the agent's
+		_, _ = io.Copy(conn, in) // it ends with the agent
 		if c, ok := conn.(*net.UnixConn); ok {
 			_ = c.CloseWrite()
 		}

@@ -11,28 +11,28 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file has the tools as agents are told of them.
+// This file has the tools as described to agents.
 
 // effect is what a tool does.
 type effect int
 
 const (
 	reads  effect = iota
-	shows         // it moves a window that follows the agent
+	shows         // it moves the following window
 	writes        // it changes files, or runs something
 )
 
-// tool is one of the editor's.
+// tool is one of the editor's tools.
 type tool struct {
 	name, about string
 	effect      effect
 	params      []param
 	servers     bool                      // the language servers answer
-	fits        func(arguments any) error // of a tool of the user's that says what it takes; nil where anything does
+	fits        func(arguments any) error // checks the arguments of a user's tool with a schema; nil if it has none
 	run         func(ctx context.Context, c *call) (string, error)
 }
 
-// param is an argument of a tool's.
+// param is an argument of a tool.
 type param struct {
 	name, kind, about string
 	optional          bool
@@ -47,7 +47,7 @@ var (
 	atSymbol    = []param{pathParam, lineParam, symbolParam, columnParam}
 )
 
-// own are the tools that every host has; those of the user come on top.
+// own are the tools that every host has; the user's are added.
 var own = []tool{
 	{name: "open_files", about: "Lists the files that the user has open: which one they look at, which are visible, which have unsaved text.", run: openFiles},
 	{name: "read_buffer", about: "Reads a file as the user sees it, unsaved text included. The disk may have older text.", params: []param{
@@ -92,7 +92,7 @@ var own = []tool{
 	}, run: runTask},
 }
 
-// offered are the tools that the user's choice stands for: "read", "write" which is all, or names.
+// offered returns the tools that the user has chosen: "read", "write" for all, or names.
 func offered(offer rpc.EditorTools) (list []tool) {
 	has := func(name string) bool { return slices.Contains(offer.Tools, name) }
 	for _, t := range own {
@@ -116,13 +116,13 @@ func offered(offer rpc.EditorTools) (list []tool) {
 	return list
 }
 
-// Has reports whether a tool is one of those that the agent gets.
+// Has reports whether the agent gets a tool.
 func (g *Grant) Has(name string) bool {
 	return slices.ContainsFunc(offered(g.offer), func(t tool) bool { return t.name == name }) ||
 		slices.ContainsFunc(g.offer.Own, func(t rpc.UserTool) bool { return t.Name == name })
 }
 
-// schema is a tool's arguments as a JSON Schema.
+// schema returns a tool's arguments as a JSON Schema.
 func (t tool) schema() json.RawMessage {
 	properties, required := map[string]any{}, []string{}
 	for _, p := range t.params {
@@ -147,7 +147,7 @@ const instructions = `These tools ask the user's editor and its language servers
 Prefer references, definition, symbols and workspace_symbols over grep for code, and read_buffer for files that are open and modified.
 Check diagnostics after you have edited files; they replace a build for finding mistakes.`
 
-// newMCP makes the server that a grant's clients speak with.
+// newMCP returns the server that a grant's clients talk to.
 func (g *Grant) newMCP() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Neovim", Version: g.server.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions,

@@ -16,13 +16,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file says what makes an answer invalid. A form's fields have all that its schema says; a library for schemas of
-// every kind costs the host more memory than the rest of it.
+// This file says what makes an answer invalid. A form's fields have everything in its schema; a library for all kinds
+// of schemas would cost the host more memory than the rest of it.
 
-// fault is what is wrong with a field, as the end of a sentence that begins with the field.
+// fault is what is wrong with a field, as the rest of a sentence that begins with the field.
 type fault struct{ name, title, text string }
 
-// faultsOf are what is wrong with an answer, by the form's order.
+// faultsOf returns what is wrong with an answer, in the form's order.
 func faultsOf(form *session.Form, content map[string]any) (all []fault) {
 	data, err := json.Marshal(content)
 	var sent map[string]any // as the agent will read it
@@ -90,7 +90,7 @@ func wrongText(f session.FormField, text string) string {
 	if text := beyond(f, float64(utf8.RuneCountInString(text)), "needs at least ", "takes at most ", characters); text != "" {
 		return text
 	}
-	// A pattern may be none for Go: the agent looks itself.
+	// A pattern may be invalid in Go: the agent checks it too.
 	if pattern, err := regexp.Compile(f.Pattern); err == nil && !pattern.MatchString(text) {
 		return "must match " + styled.Cut(f.Pattern, 100)
 	}

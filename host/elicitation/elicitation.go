@@ -1,5 +1,5 @@
-// Package elicitation serves what an agent asks its user: one of several choices, a form, or a visit to a page. It shows
-// the question, takes the answer, and gives it exactly once, whoever comes first: the user, a cancellation, the agent's
+// Package elicitation serves an agent's questions to its user: one of several choices, a form, or a visit to a page. It
+// shows the question and answers it exactly once, whoever comes first: the user, a cancellation, the agent's
 // withdrawal, the end of the process.
 package elicitation
 
@@ -18,11 +18,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Config is what the questions need of their session. All are called on its goroutine.
+// Config is what the questions need from their session. All are called on its goroutine.
 type Config struct {
-	ID     func() int64             // a new number for a question, of the same row as those of permission requests
-	Apply  func(session.Update)     // brings an update into the conversation
-	GoesOn func(callID string) bool // the call goes on beside the session's turns
+	ID     func() int64             // a new number for a question, unique among permission requests too
+	Apply  func(session.Update)     // applies an update to the conversation
+	GoesOn func(callID string) bool // the call runs in the background of the session's turns
 }
 
 // Questions are the open questions of a session's agent. They belong to the session's goroutine.
@@ -30,7 +30,7 @@ type Questions struct {
 	base    feature.Base
 	config  Config
 	open    []*question       // oldest first
-	pages   map[string]string // hosts that the user has been sent to, by the agent's id, until that is completed
+	pages   map[string]string // hosts that the user was sent to, by the agent's id, until completed
 	changed bool              // Lua is to be told
 }
 
@@ -42,12 +42,12 @@ func New(base feature.Base, config Config) *Questions {
 // question is an open question. It is answered exactly once: when it leaves [Questions.open].
 type question struct {
 	id    int64
-	asked session.ElicitationRequest // its Reply is called by [Questions.resolve] alone
+	asked session.ElicitationRequest // only [Questions.resolve] calls its Reply
 	page  *url.URL                   // nil for a form
 	stop  func() bool                // ends the watch for a withdrawal
 }
 
-// Ask takes a question of the agent.
+// Ask adds a question of the agent's.
 func (qs *Questions) Ask(e session.ElicitationRequest) {
 	q := &question{id: qs.config.ID(), asked: e}
 	var err error
@@ -69,7 +69,7 @@ func (qs *Questions) Ask(e session.ElicitationRequest) {
 	qs.base.Changed()
 }
 
-// Waiting is how many questions wait for the user.
+// Waiting returns how many questions wait for the user.
 func (qs *Questions) Waiting() int { return len(qs.open) }
 
 func (qs *Questions) find(id int) *question {
@@ -98,7 +98,7 @@ func (qs *Questions) Choose(m rpc.ChooseAnswer) {
 	}
 }
 
-// Answer answers as a user of the Lua API says.
+// Answer answers a question through the Lua API.
 func (qs *Questions) Answer(m rpc.Answer) {
 	q := qs.find(m.ID)
 	if q == nil {
@@ -136,7 +136,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 	return content, nil
 }
 
-// accept answers a form with its content, unless something is wrong with it, which the user is told.
+// accept answers a form with its content, unless something is wrong with it; then the user is told.
 func (qs *Questions) accept(q *question, content map[string]any) {
 	if faults := faultsOf(q.asked.Form, content); len(faults) > 0 {
 		f := faults[0]
@@ -146,7 +146,7 @@ func (qs *Questions) accept(q *question, content map[string]any) {
 	qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept, Content: content}, "")
 }
 
-// Submit takes a form as the user has filled it in, and answers which rows are wrong; none when it is sent.
+// Submit sends a form as the user filled it in, or answers which rows are wrong.
 func (qs *Questions) Submit(m rpc.SubmitForm) {
 	q := qs.find(m.ID)
 	if q == nil || q.asked.Form == nil {
@@ -167,14 +167,14 @@ func (qs *Questions) Submit(m rpc.SubmitForm) {
 	}
 }
 
-// visit has Neovim open the page of a question, which the user has agreed to.
+// visit has Neovim open the page of a question, to which the user has agreed.
 func (qs *Questions) visit(q *question) {
 	qs.base.Editor.Post(editor.Do(rpc.OpenPage{URL: q.asked.URL}))
 	qs.pages[q.asked.ID] = q.page.Host
 	qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept}, "")
 }
 
-// Completed hears that the user has done what a page asked for.
+// Completed notes that the user has done what a page asked for.
 func (qs *Questions) Completed(id string) {
 	if host, known := qs.pages[id]; known {
 		delete(qs.pages, id)
@@ -182,7 +182,7 @@ func (qs *Questions) Completed(id string) {
 		return
 	}
 	i := slices.IndexFunc(qs.open, func(q *question) bool { return q.page != nil && q.asked.ID == id })
-	if i >= 0 { // in another way than by opening it here
+	if i >= 0 { // some other way than by opening it here
 		q := qs.open[i]
 		qs.resolve(q, session.ElicitationAnswer{Action: session.ElicitationAccept}, fmt.Sprintf("What %s asked for at %s is done.", qs.base.Title, q.page.Host))
 	}
@@ -206,17 +206,17 @@ func (qs *Questions) resolve(q *question, answer session.ElicitationAnswer, rema
 	qs.base.Changed()
 }
 
-// WithdrawAll answers all questions with a cancellation.
+// WithdrawAll cancels all questions.
 func (qs *Questions) WithdrawAll() {
 	for len(qs.open) > 0 {
 		qs.resolve(qs.open[0], session.ElicitationAnswer{Action: session.ElicitationCancel}, "")
 	}
 }
 
-// CancelTurn withdraws all questions but those of what goes on beside the turn.
+// CancelTurn cancels all questions except those of background work.
 func (qs *Questions) CancelTurn() { qs.withdraw(func(*question) bool { return true }) }
 
-// EndTurn is CancelTurn for the questions of the session; those that belong to a request of the client's stay.
+// EndTurn is CancelTurn for the session's own questions; those that belong to a request from the client stay.
 func (qs *Questions) EndTurn() {
 	qs.withdraw(func(q *question) bool { return q.asked.SessionID != "" })
 }
@@ -229,7 +229,7 @@ func (qs *Questions) withdraw(which func(*question) bool) {
 	}
 }
 
-// Take is what Lua is to know of the questions that wait for the user; ok is false if it knows it.
+// Take returns the waiting questions for Lua; ok is false if it already knows them.
 func (qs *Questions) Take() (list []rpc.Elicitation, ok bool) {
 	if !qs.changed {
 		return nil, false
@@ -242,7 +242,7 @@ func (qs *Questions) Take() (list []rpc.Elicitation, ok bool) {
 	return list, true
 }
 
-// single is the one field that a digit answers: a choice beside which nothing must be filled in; else nil.
+// single returns the one field that a digit can answer: a choice without another required field; otherwise nil.
 func (q *question) single() *session.FormField {
 	if q.asked.Form == nil {
 		return nil
@@ -260,7 +260,7 @@ func (q *question) single() *session.FormField {
 	return one
 }
 
-// titles are the choices of a field by their values.
+// titles maps the choices of a field to their titles.
 func titles(f *session.FormField) map[string]string {
 	return maps.Collect(func(yield func(string, string) bool) {
 		for _, c := range f.Choices {

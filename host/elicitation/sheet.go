@@ -14,17 +14,17 @@ import (
 
 // This file turns a form into text that the user edits, and back.
 //
-// A field begins a line with its label; what it takes stands behind that, and goes on in the lines below until the next
-// label. Lines that begin with # say something to the user.
+// A field begins a line with its label; its value follows, and continues in the lines below until the next label. Lines
+// that begin with # are notes to the user.
 
-// maxLabel is how wide labels are at most, in cells.
+// maxLabel bounds the width of labels, in cells.
 const maxLabel = 28
 
 // sheet is a form as text.
 type sheet struct {
 	form   *session.Form
 	labels []string // by field
-	width  int      // cells in front of what a field takes
+	width  int      // cells before a field's value
 }
 
 func sheetOf(form *session.Form) *sheet {
@@ -46,7 +46,7 @@ func sheetOf(form *session.Form) *sheet {
 	return s
 }
 
-// write is the sheet with the defaults filled in: its lines, and what is said beside some of them.
+// write returns the sheet with the defaults filled in: its lines, and notes beside some of them.
 func (s *sheet) write(heading []string) rpc.Form {
 	var form rpc.Form
 	for _, line := range heading {
@@ -63,7 +63,7 @@ func (s *sheet) write(heading []string) rpc.Form {
 			if j > 0 {
 				head = indent
 			}
-			form.Lines = append(form.Lines, head+value) // with the blanks behind a label, where the user goes on
+			form.Lines = append(form.Lines, head+value) // with the blanks after a label, where the user continues
 		}
 	}
 	_, rows, _ := s.read(form.Lines)
@@ -71,7 +71,7 @@ func (s *sheet) write(heading []string) rpc.Form {
 	return form
 }
 
-// notes are what is said beside the fields and their choices, which stand at these rows.
+// notes returns the notes beside the fields and their choices, which are at these rows.
 func (s *sheet) notes(rows map[string]int) []rpc.FormNote {
 	list := []rpc.FormNote{}
 	for i := range s.form.Fields {
@@ -97,7 +97,7 @@ func (s *sheet) notes(rows map[string]int) []rpc.FormNote {
 	return list
 }
 
-// values are the lines of what a field has at first.
+// values returns the lines of a field's initial value.
 func (s *sheet) values(f *session.FormField) []string {
 	switch f.Type {
 	case session.FieldChoice, session.FieldChoices:
@@ -119,7 +119,7 @@ func choiceText(c session.Choice) string {
 	return styled.OneLine(styled.VisibleText(cmp.Or(c.Name, c.Value)))
 }
 
-// box is the sign before a choice.
+// box returns the mark before a choice.
 func box(t session.FieldType, chosen bool) string {
 	sign := " "
 	if chosen {
@@ -170,7 +170,8 @@ func aside(f *session.FormField) string {
 	return strings.Join(parts, ", ")
 }
 
-// read is the answer in a sheet that the user has edited, the row of each field by its name, and what is wrong with it.
+// read returns the answer in a sheet that the user has edited, the row of each field by its name, and what is wrong
+// with it.
 func (s *sheet) read(lines []string) (content map[string]any, rows map[string]int, faults []rpc.FormNote) {
 	taken := make([][]string, len(s.labels)) // by field
 	rows = map[string]int{}
@@ -205,7 +206,7 @@ func (s *sheet) read(lines []string) (content map[string]any, rows map[string]in
 	return content, rows, faults
 }
 
-// labelled is the field whose label begins a line, -1 for none.
+// labelled returns the field whose label begins a line, -1 for none.
 func (s *sheet) labelled(line string) int {
 	best := -1
 	for i, label := range s.labels {
@@ -217,7 +218,7 @@ func (s *sheet) labelled(line string) int {
 	return best
 }
 
-// unindent is a line of a field without the blanks that stand in front of what it takes.
+// unindent returns a line of a field without the blanks before its value.
 func (s *sheet) unindent(line string, first bool) string {
 	if first {
 		return strings.TrimLeft(line, " \t")
@@ -232,7 +233,7 @@ func (s *sheet) unindent(line string, first bool) string {
 	return line
 }
 
-// valueOf is what a field was given, nil for nothing; why says what is wrong with it.
+// valueOf returns the value of a field, nil for none; why says what is wrong with it.
 func valueOf(f *session.FormField, lines []string) (value any, why string) {
 	text := strings.TrimSpace(strings.Join(lines, "\n"))
 	switch f.Type {
@@ -255,7 +256,7 @@ func valueOf(f *session.FormField, lines []string) (value any, why string) {
 			return nil, ""
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n != n || n-n != 0 { // neither not a number nor endless
+		if err != nil || n != n || n-n != 0 { // neither NaN nor infinite
 			return nil, "must be " + typeWords(f.Type)
 		}
 		return n, ""
@@ -286,7 +287,7 @@ func valueOf(f *session.FormField, lines []string) (value any, why string) {
 	return chosen, ""
 }
 
-// chosenOf are the values that are chosen in the lines of a field, or stand there as they are.
+// chosenOf returns the values that are chosen, or written out, in the lines of a field.
 func chosenOf(f *session.FormField, lines []string) (chosen []string, why string) {
 	chosen = []string{}
 	for _, line := range lines {
@@ -309,7 +310,7 @@ func chosenOf(f *session.FormField, lines []string) (chosen []string, why string
 	return chosen, ""
 }
 
-// unboxed reads a box, and what stands behind it. What is none is chosen.
+// unboxed reads a box and what follows it. A line without a box is chosen.
 func unboxed(text string) (chosen bool, rest string) {
 	for _, pair := range []string{"()", "[]"} {
 		inside, rest, ok := strings.Cut(strings.TrimPrefix(text, pair[:1]), pair[1:])

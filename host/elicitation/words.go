@@ -17,7 +17,7 @@ import (
 
 // This file puts a question into words for the user.
 
-// The options of the float that are no choices of the agent's; the ids of those are behind choicePrefix.
+// The options of the float that are not the agent's choices, whose ids begin with choicePrefix.
 const (
 	decline = "decline"
 	fillIn  = "fill_in"
@@ -26,19 +26,19 @@ const (
 	choicePrefix = "choice:"
 )
 
-// maxDigits is how many choices the float offers; more are a form.
+// maxDigits is how many choices the float offers; with more, it is a form.
 const maxDigits = 40
 
-// So much of a message is shown.
+// How much of a message is shown.
 const (
 	messageBytes = 4000
 	saidBytes    = 500
 )
 
-// asker is who asks, for people.
+// asker returns the display name of who asks.
 func (qs *Questions) asker(q *question) string { return cmp.Or(q.asked.Asker, qs.base.Title) }
 
-// snapshot is a question as Lua has it, with the lines of the float.
+// snapshot returns a question for Lua, with the lines of the float.
 func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 	e := rpc.Elicitation{
 		ID: int(q.id), Session: qs.base.Session, ToolCallID: q.asked.ToolCallID, Message: q.asked.Message,
@@ -85,7 +85,7 @@ func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 	return e
 }
 
-// formHeading is what stands above a form.
+// formHeading returns the lines above a form.
 func (qs *Questions) formHeading(q *question) []string {
 	form := q.asked.Form
 	head := qs.asker(q) + " asks: " + strings.TrimSpace(q.asked.Message)
@@ -118,7 +118,7 @@ func parsePage(address string) (*url.URL, error) {
 	return page, nil
 }
 
-// pageLines show where a page leads, and what is odd about it.
+// pageLines show the address of a page, and what is odd about it.
 func pageLines(page *url.URL, address string) []styled.Line {
 	host := page.Hostname()
 	lines := []styled.Line{styled.Join(styled.Text("at ", styled.More), styled.Text(styled.VisibleText(page.Host), styled.ToolTitle))}
@@ -136,7 +136,7 @@ func pageLines(page *url.URL, address string) []styled.Line {
 	return lines
 }
 
-// said is what the chat says of an answer.
+// said returns what the chat says about an answer.
 func (q *question) said(agent string, answer session.ElicitationAnswer) string {
 	message := styled.Cut(styled.OneLine(q.asked.Message), saidBytes)
 	asked := fmt.Sprintf("%s asked: %s", agent, message)
@@ -165,7 +165,7 @@ func (q *question) said(agent string, answer session.ElicitationAnswer) string {
 	return asked + "\nYou answered:\n  " + strings.Join(lines, "\n  ")
 }
 
-// shownValue is what was answered in a field, with its choices by their titles.
+// shownValue returns a field's answer for display, with choices by their titles.
 func shownValue(f *session.FormField, value any) string {
 	names := titles(f)
 	name := func(value any) string {

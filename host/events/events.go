@@ -1,5 +1,4 @@
-// Package events owns the `User` autocommands that a session is to fire, until Neovim is up to date with what they are
-// about.
+// Package events holds back the `User` autocommands of a session until Neovim is up to date with what they are about.
 package events
 
 import (
@@ -17,8 +16,8 @@ type Config struct {
 	Recorded func(end int) bool                // the record has the changes of the turn with this end, see [Queue.AddEnd]
 }
 
-// Queue has the events of a session in their order: each waits for its own condition, and those behind it wait with it.
-// It belongs to the session's goroutine.
+// Queue has the events of a session in order: each waits for its own condition, and those after it wait with it. It
+// belongs to the session's goroutine.
 type Queue struct {
 	config Config
 	list   []event
@@ -55,7 +54,7 @@ func (q *Queue) AddEnd(end int, data map[string]any) {
 	q.ends++
 }
 
-// AddChanges queues changes of files that the record has learned of: before the end of the turn that made them.
+// AddChanges queues changes of files that are new in the record, before the end of the turn that made them.
 func (q *Queue) AddChanges(all []map[string]any) {
 	at := slices.IndexFunc(q.list, func(e event) bool { return e.end > 0 && !q.config.Recorded(e.end) })
 	if at < 0 {
@@ -79,13 +78,13 @@ func (q *Queue) event(name string, data map[string]any) event {
 // Ending reports whether the end of a turn is queued.
 func (q *Queue) Ending() bool { return q.ends > 0 }
 
-// atOnce is how many events Neovim is told of in one batch: what others do at each of them must not hold up a key.
+// atOnce is how many events Neovim fires in one batch: handlers must not hold up a key.
 const atOnce = 500
 
-// Due reports whether there is an event that waits for nothing.
+// Due reports whether an event is due.
 func (q *Queue) Due() bool { return len(q.list) > 0 && !q.waits(q.list[0]) }
 
-// Take removes events that are due now, no more than Neovim takes at once, and returns them.
+// Take removes and returns events that are due, no more than Neovim takes at once.
 func (q *Queue) Take() (due []rpc.Event) {
 	for len(due) < atOnce && q.Due() {
 		if q.list[0].end > 0 {

@@ -1,5 +1,4 @@
-// Package extension hands requests of methods that the specification does not have to the functions that users have
-// written for them in Lua.
+// Package extension passes requests for methods that are not in the specification to the user's Lua functions.
 package extension
 
 import (
@@ -29,12 +28,12 @@ type open struct {
 	stop func() bool // ends the watch for a withdrawal
 }
 
-// New returns requests of which Lua hears by post.
+// New returns requests that are sent to Lua by post.
 func New(post func(editor.Op)) *Requests {
 	return &Requests{post: post, served: map[string]bool{}, open: map[int]open{}}
 }
 
-// Serve hears which methods the user serves from now on.
+// Serve sets which methods the user serves from now on.
 func (rs *Requests) Serve(m rpc.ServeRequests) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -58,7 +57,7 @@ func (rs *Requests) Ask(r session.ExtensionRequest) bool {
 	return true
 }
 
-// Answer takes what the user's function has made of a request.
+// Answer replies with what the user's function returned.
 func (rs *Requests) Answer(m rpc.AnswerExtension) {
 	result := json.RawMessage(m.Result)
 	switch {

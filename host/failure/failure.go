@@ -18,7 +18,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Failure is an error in words for the user: what happened, perhaps why, what to do, and all that the agent has said.
+// Failure is an error in words for the user: what happened, perhaps why, what to do, and everything that the agent
+// said.
 type Failure struct {
 	Sentence, Reason, Advice, Detail string
 }
@@ -31,8 +32,8 @@ func (f *Failure) Error() string {
 	return between(text, " ", f.Advice)
 }
 
-// Brief is the sentence without what explains a code or a signal in brackets, which stands in the chat: a longer
-// message would stop Neovim until the user has pressed a key.
+// Brief returns the sentence without the explanation of a code or signal in brackets, which is in the chat: a longer
+// message would block Neovim until the user presses a key.
 func (f *Failure) Brief(title string) string {
 	if at := strings.LastIndex(f.Sentence, " ("); at >= len(title) {
 		return f.Sentence[:at] + "."
@@ -40,11 +41,11 @@ func (f *Failure) Brief(title string) string {
 	return f.Sentence
 }
 
-// longestSentence is how many bytes of an agent's words stand in a sentence.
+// longestSentence bounds an agent's words in a sentence, in bytes.
 const longestSentence = 300
 
-// Explain returns an agent's error as one sentence, and all of it where the sentence leaves something out. Many agents
-// put the cause into data, and some put JSON into either.
+// Explain returns an agent's error as one sentence, and all of it if the sentence leaves something out. Many agents put
+// the cause into data, and some put JSON into either.
 func Explain(err error) (words, detail string) {
 	var e *acp.Error
 	if !errors.As(err, &e) {
@@ -73,13 +74,13 @@ func Explain(err error) (words, detail string) {
 	return words, strings.Join(all, "\n")
 }
 
-// Text is the first of [Explain], where there is no room for more.
+// Text returns the sentence of [Explain], where there is no room for more.
 func Text(err error) string {
 	words, _ := Explain(err)
 	return words
 }
 
-// firstSentence is the first line of a text, with the words of the JSON in it.
+// firstSentence returns the first line of a text, with the words of the JSON in it.
 func firstSentence(text string) string {
 	before, object, after := cutJSON(text)
 	if object == nil {
@@ -124,7 +125,7 @@ func cutJSON(text string) (before string, object json.RawMessage, after string) 
 	return text, nil, ""
 }
 
-// spread is a text with the JSON in it on lines of its own.
+// spread returns a text with the JSON in it on separate lines.
 func spread(text string) string {
 	before, object, after := cutJSON(text)
 	if object == nil {
@@ -156,7 +157,7 @@ func dataText(data json.RawMessage) string {
 	return ""
 }
 
-// LastWords are the last lines that an agent has written to its error output.
+// LastWords returns the last lines of an agent's error output.
 func LastWords(stderr string) []string {
 	const most = 100
 	var words []string
@@ -169,14 +170,14 @@ func LastWords(stderr string) []string {
 }
 
 var (
-	// An error as languages and tools write it, and words of a log that speak of one.
+	// An error as languages and tools write it, and a log line that mentions one.
 	errorLine = regexp.MustCompile(`(?i)^\W*(uncaught )?([\w.$]*(error|exception)|fatal( error)?|panic|thread '.*' panicked at .*)( \[\w+\])?: *\S`)
 	errorWord = regexp.MustCompile(`(?i)\b(error|fatal|panic|exception|fail(ed|ure)|cannot|could not|unable|no such|not found|denied|refused|missing|invalid|unknown|unauthorized)\b`)
 	frameLine = regexp.MustCompile(`^\s+(at|File) |^Node\.js v`)
 )
 
-// ReasonIn is the line of an agent's last words that says why it ended, or "". One that failed by itself has said so
-// last; of another only what is an error counts.
+// ReasonIn returns the line of an agent's last words that says why it ended, or "". If it failed by itself, the last
+// line counts; otherwise only an error does.
 func ReasonIn(words []string, failed bool) string {
 	for _, line := range slices.Backward(words) {
 		if errorLine.MatchString(line) && !frameLine.MatchString(line) {

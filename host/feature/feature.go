@@ -1,6 +1,6 @@
-// Package feature is what the features of a session stand on. A feature is a package of host that owns a part of a
-// session's state; the session hands it events of the conversation and messages of Lua's, and asks it what is to be
-// shown. What a feature needs of another one it declares itself, as functions or an interface of its configuration.
+// Package feature is the base of a session's features. A feature is a package of host that owns a part of a session's
+// state; the session passes it events of the conversation and messages from Lua, and asks it what to show. What a
+// feature needs from another one it declares itself, as functions or an interface in its configuration.
 package feature
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 )
 
-// ErrClosed is why nothing can be done any more for a session.
+// ErrClosed says that a session is closed, so nothing can be done for it.
 var ErrClosed = errors.New("the session is closed")
 
-// Base is what each feature of a session stands on. It never changes.
+// Base is what every feature of a session needs. It never changes.
 type Base struct {
 	Session int    // its id in this Neovim
 	Agent   string // the agent's name in the configuration
-	Title   string // the agent's name for people
+	Title   string // the agent's display name
 	folder.Folder
 
 	// Any goroutine may use these.
@@ -35,5 +35,5 @@ type Base struct {
 
 	Remark  func(severity, text string)            // says something in the chat
 	Event   func(name string, data map[string]any) // fires a User autocommand when Neovim is up to date
-	Changed func()                                 // says that what Lua keeps of the session is out of date
+	Changed func()                                 // says that Lua's copy of the session is out of date
 }

@@ -1,5 +1,5 @@
-// Package fileaccess queues the reads and writes that an agent asks for until it is decided whether they are allowed,
-// those of one file one after another. It knows neither what decides nor what then reads and writes.
+// Package fileaccess queues the reads and writes that an agent asks for until they are allowed or not, those of one
+// file one after another. It knows neither who decides nor who then reads and writes.
 package fileaccess
 
 import (
@@ -12,25 +12,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
-// Request is a read or a write of a file. Of Do and Fail one is called, once, from any goroutine.
+// Request is a read or a write of a file. Either Do or Fail is called, once, from any goroutine.
 type Request struct {
 	Context context.Context // its end withdraws the request
 	Path    string          // absolute, as the agent named it
-	Reads   bool            // it changes nothing
-	// Decide is called on a goroutine of its own, with the file that Path leads to. It calls decided, at once or later
-	// and from any goroutine: with nil, or with why the request is not granted. Only the first call counts.
+	Reads   bool            // it only reads
+	// Decide is called on a goroutine of its own, with the real path of Path. It calls decided, at once or later, from
+	// any goroutine, with nil or with why the request is not granted. Only the first call counts.
 	Decide func(real string, decided func(error))
 	Do     func(real string) // the request is granted: it must not block
 	Fail   func(error)
 }
 
-// Queue is the requests of one agent. The next one of a file is decided about when the one before it was. Its zero
-// value is empty. Its methods may be called from any goroutine and do not block.
+// Queue is the requests of one agent. The next request for a file is decided after the one before it. Its zero value is
+// empty. Its methods may be called from any goroutine and do not block.
 type Queue struct {
 	mu      sync.Mutex
-	inbox   []*request            // whose file is not known yet; the first one's is being found
-	waiting map[string][]*request // by real path; the first one is being decided about
-	aside   map[string]bool       // where reads need not wait for the first one
+	inbox   []*request            // whose file is not known yet; the first one's is being resolved
+	waiting map[string][]*request // by real path; the first one is being decided
+	aside   map[string]bool       // files whose reads need not wait for the first one
 }
 
 // request is a [Request] on its way.
@@ -41,7 +41,7 @@ type request struct {
 	stop  func() bool
 }
 
-// Add puts a request behind those that were added before it.
+// Add queues a request.
 func (q *Queue) Add(r Request) {
 	one := &request{Request: r}
 	one.stop = context.AfterFunc(r.Context, func() {
@@ -56,8 +56,8 @@ func (q *Queue) Add(r Request) {
 	}
 }
 
-// resolve finds the files of requests, which is disk work, one after another so that their order stays. The last of them
-// it has decided about itself.
+// resolve finds the files of requests, which is disk work, one after another to keep their order. It runs the decision
+// about the last of them itself.
 func (q *Queue) resolve() {
 	for {
 		q.mu.Lock()
@@ -88,8 +88,8 @@ func (q *Queue) resolve() {
 	}
 }
 
-// wait gives a request its place among those of its file, and returns what has it decided about where its turn has come.
-// It is called with mu held.
+// wait queues a request for its file, and returns the function that decides it if it is its turn. It is called with mu
+// held.
 func (q *Queue) wait(r *request) (decide func()) {
 	if r.Reads && q.aside[r.real] {
 		return func() { r.decide(r.settle) }
@@ -104,7 +104,7 @@ func (q *Queue) wait(r *request) (decide func()) {
 	return q.first(r)
 }
 
-// StepAside lets reads of a file pass the write that is being decided about: they get the text that the file has.
+// StepAside lets reads of a file pass the write that is being decided: they get the file's present text.
 func (q *Queue) StepAside(real string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *Queue) StepAside(real string) {
 	q.waiting[real] = stay
 }
 
-// first is what has the first request of a file decided about, then the next one.
+// first returns the function that decides the first request of a file, then the next one.
 func (q *Queue) first(r *request) (decide func()) {
 	return func() {
 		r.decide(func(err error) {
@@ -143,7 +143,7 @@ func (q *Queue) first(r *request) (decide func()) {
 	}
 }
 
-// decide has a request decided about; then hears of it once.
+// decide runs a request's decision; then is called with it, once.
 func (r *request) decide(then func(error)) {
 	var once sync.Once
 	decided := func(err error) { once.Do(func() { then(err) }) }
@@ -159,16 +159,16 @@ func (r *request) decide(then func(error)) {
 	r.Decide(r.real, decided)
 }
 
-// settle does a request, or fails it.
+// settle carries out a request, or fails it.
 func (r *request) settle(err error) {
 	if err == nil {
 		r.end(func() { r.Do(r.real) })
 		return
 	}
-	r.end(func() { r.Fail(cmp.Or(context.Cause(r.Context), err)) }) // where it was withdrawn, that is why
+	r.end(func() { r.Fail(cmp.Or(context.Cause(r.Context), err)) }) // if it was withdrawn, that is why
 }
 
-// end calls fn, unless the request has ended before.
+// end calls fn, unless the request has already ended.
 func (r *request) end(fn func()) {
 	if r.ended.CompareAndSwap(false, true) {
 		r.stop()

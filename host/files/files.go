@@ -1,5 +1,6 @@
 // Package files knows which files of a folder belong to a project (List), and finds them by a few letters of their
-// names (Finder): folders are listed in the background, and what is known answers, so nobody waits for the disk.
+// names (Finder): folders are listed in the background, and answers come from what is known, so nobody waits for the
+// disk.
 package files
 
 import (
@@ -14,7 +15,7 @@ import (
 const (
 	// patience is how long a search waits for a list that is being made.
 	patience = 100 * time.Millisecond
-	// freshness is how old a list may be; one that took long to make may be as many times older.
+	// freshness is how old a list may be; one that took longer to make may be proportionally older.
 	freshness  = 2 * time.Second
 	slowFactor = 5
 )
@@ -32,10 +33,10 @@ type Finder struct {
 	closed  bool
 }
 
-// folder is what is known of one folder. Finder.mu guards it; an index is never changed.
+// folder is what is known of one folder. Finder.mu guards it; an index never changes.
 type folder struct {
 	index    *index        // nil before the first list
-	scanning chan struct{} // closed at the end of the scan that runs; nil when none does
+	scanning chan struct{} // closed at the end of the running scan; nil if there is none
 	expires  time.Time
 }
 
@@ -45,7 +46,7 @@ func New() *Finder {
 	return &Finder{ctx: ctx, stop: stop, list: List, folders: map[string]*folder{}}
 }
 
-// Close ends what runs in the background and waits for that.
+// Close ends the background work and waits for it.
 func (f *Finder) Close() {
 	f.mu.Lock()
 	f.closed = true
@@ -58,22 +59,21 @@ func (f *Finder) Close() {
 // order.
 type Query struct {
 	Dir     string   // absolute
-	Further []string // so, too
+	Further []string // absolute
 	Text    string   // "" for any file
 	Open    []string
 	Limit   int
 }
 
-// File is what was found: a path below Dir, or an absolute one of an open file elsewhere or below a further folder, with
-// "/" between and, for a folder, at the end.
+// File is what was found: a path below Dir, or an absolute one of an open file elsewhere or below a further folder,
+// with "/" as separator and, for a folder, at the end.
 type File struct {
 	Path string
 	Open bool
 }
 
-// Find returns what fits best first, but before all others the open files that fit, which are
-// absolute paths. It blocks for a tenth of a second at most for each folder; partial tells that one has not
-// been listed by then, see [Finder.Await].
+// Find returns the best matches first, but matching open files, which are absolute paths, before all others. It blocks
+// for at most a tenth of a second for each folder; partial says that one was not listed by then, see [Finder.Await].
 func (f *Finder) Find(q Query) (found []File, partial bool) {
 	open := openIn(q.Dir, q.Open)
 	isOpen := make(map[string]bool, len(open))
@@ -83,7 +83,7 @@ func (f *Finder) Find(q Query) (found []File, partial bool) {
 	for _, path := range newIndex(open).search(q.Text, q.Limit, nil) {
 		found = append(found, File{Path: path, Open: true})
 	}
-	var further []File // of which each folder has its share of the room, where there is so much
+	var further []File // each folder gets its share of the room, if there is enough
 	for _, dir := range q.Further {
 		all := f.index(dir, patience)
 		if all == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/junegunn/fzf/src/util"
 )
 
-// fzf's tables are for the whole process; paths are all that is matched in this one.
+// fzf's tables are global to the process; this one matches only paths.
 func init() { algo.Init("path") }
 
 // index is a list of paths, made ready to be searched.
@@ -28,14 +28,14 @@ func newIndex(paths []string) *index {
 	return x
 }
 
-// hit is a path that fits.
+// hit is a matching path.
 type hit struct {
 	at, score int
 	inName    bool // the match ends in the last part of the path
 }
 
-// search returns the paths that fit best, at most limit and none of those to skip: all in their
-// order for an empty text. Upper case in the text is meant as such.
+// search returns the best matching paths, at most limit and none of those to skip; for an empty text the first ones in
+// order. Upper case in the text is significant.
 func (x *index) search(text string, limit int, skip map[string]bool) []string {
 	matchCase := strings.ContainsFunc(text, unicode.IsUpper)
 	pattern := []rune(text)
@@ -81,7 +81,7 @@ func (x *index) compare(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), name, cmp.Compare(len(x.paths[a.at]), len(x.paths[b.at])), cmp.Compare(a.at, b.at))
 }
 
-// lastPart is where the last part of a path begins, in characters.
+// lastPart returns where the last part of a path begins, in characters.
 func lastPart(p string) int {
 	slash := strings.LastIndexByte(strings.TrimSuffix(p, "/"), '/')
 	return utf8.RuneCountInString(p[:slash+1])

@@ -24,23 +24,22 @@ const (
 
 // Listing is the files below a folder that belong to a project.
 type Listing struct {
-	// Paths are relative to the folder, with "/" between, in no order. A name may be there twice. Folders
-	// may be among them, with "/" at the end; not so a submodule.
+	// Paths are relative to the folder, with "/" as separator, in no order. A name may occur twice. Folders may be
+	// among them, with "/" at the end, but not submodules.
 	Paths []string
-	// Git: the list is git's, which has a repository inside of this one, or a submodule, as one name and
-	// does not look into it.
+	// Git says that the list is git's, which has a repository inside this one, or a submodule, as one name without its
+	// files.
 	Git bool
-	// Cut: there are more, it took too long, or ctx ended.
+	// Cut says that there are more files, it took too long, or ctx ended.
 	Cut bool
 }
 
-// List returns the files below dir: those that git knows or does not ignore, else those that ripgrep
-// finds, else all. What takes too long or is too much is cut: a list that lacks something is of use. It
-// writes nothing, in git's folder neither, and starts no program that the repository names.
+// List returns the files below dir: those that git knows or does not ignore, else those that ripgrep finds, else all.
+// If it takes too long or there are too many, the list is cut: an incomplete list is useful. It writes nothing, not
+// even in git's folder, and starts no program that the repository names.
 func List(ctx context.Context, dir string) Listing { return list(ctx, dir, listGit) }
 
-// Known is List for whoever looks at each of the files anyway: those that git knows and that were deleted may be
-// among them.
+// Known is List for callers that check each of the files anyway: deleted files that git knows may be among them.
 func Known(ctx context.Context, dir string) Listing {
 	return list(ctx, dir, func(ctx context.Context, dir string) (paths []string, err error) {
 		err = lines(ctx, dir, func(name string) { paths = append(paths, name) }, "git", "-c", "core.fsmonitor=false",
@@ -49,8 +48,8 @@ func Known(ctx context.Context, dir string) Listing {
 	})
 }
 
-// KnownAmong is what [Known] has at or below some paths, absolute, of a repository in dir; of those that are not in
-// git's index alone, if others is set. None of it is relative.
+// KnownAmong returns what [Known] has at or below some absolute paths of a repository in dir; with others set, only
+// what is not in git's index. The result is absolute.
 func KnownAmong(ctx context.Context, dir string, paths []string, others bool) (found []string, err error) {
 	argv := []string{"git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--exclude-standard"}
 	if !others {
@@ -67,8 +66,8 @@ func KnownAnyway(ctx context.Context, dir string) (found []string, err error) {
 	return found, err
 }
 
-// Rules are the files that say which others [Known] has of a repository in dir, there or not: its index, and all
-// others but for those that are below dir.
+// Rules returns the files, existing or not, that determine what [Known] lists for a repository in dir: its index, and
+// all others except those below dir.
 func Rules(ctx context.Context, dir string) (index string, others []string, err error) {
 	var paths []string
 	err = lines(ctx, dir, func(all string) { paths = strings.Split(strings.TrimSpace(all), "\n") }, "git", "rev-parse",
@@ -82,7 +81,7 @@ func Rules(ctx context.Context, dir string) (index string, others []string, err 
 		config := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
 		others = append(others, filepath.Join(home, ".gitconfig"), filepath.Join(config, "git/config"), filepath.Join(config, "git/ignore"))
 	}
-	// Its error is that there is none.
+	// An error means that there is none.
 	_ = lines(ctx, dir, func(name string) { others = append(others, name) }, "git", "config", "-z", "--type=path", "core.excludesFile")
 	for at := dir; at != paths[4] && at != filepath.Dir(at); {
 		at = filepath.Dir(at)
@@ -97,7 +96,7 @@ func NotIgnored(ctx context.Context, dir string, folders []string) ([]string, er
 		return nil, nil
 	}
 	ignored := map[string]bool{}
-	var fields []string // where the rule stands, its line, the rule, the path
+	var fields []string // the rule's file, its line, the rule, the path
 	err := linesOf(ctx, dir, strings.NewReader(strings.Join(folders, "\x00")+"\x00"), func(field string) {
 		if fields = append(fields, field); len(fields) == 4 {
 			ignored[fields[3]] = !strings.HasPrefix(fields[2], "!")
@@ -105,7 +104,7 @@ func NotIgnored(ctx context.Context, dir string, folders []string) ([]string, er
 		}
 	}, "git", "check-ignore", "-z", "-v", "--no-index", "--stdin")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
-		err = nil // there are none
+		err = nil // none is ignored
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func list(ctx context.Context, dir string, listGit func(context.Context, string)
 	defer cancel()
 	paths, err := listGit(ctx, dir)
 	switch {
-	case slices.Equal(paths, []string{"./"}): // a submodule without its repository: git does not look into it
+	case slices.Equal(paths, []string{"./"}): // a submodule without its repository, which git does not list
 	case len(paths) > 0, err == nil && !ignored(ctx, dir):
 		return Listing{Paths: paths, Git: true, Cut: err != nil}
 	}
@@ -129,7 +128,7 @@ func list(ctx context.Context, dir string, listGit func(context.Context, string)
 	return Listing{Paths: paths, Cut: ctx.Err() != nil || len(paths) >= maxFiles}
 }
 
-// listGit asks git, which tells of a file that was deleted a second time, with another tag.
+// listGit asks git, which lists a deleted file a second time, with another tag.
 func listGit(ctx context.Context, dir string) ([]string, error) {
 	var paths []string
 	deleted := map[string]bool{}
@@ -144,12 +143,12 @@ func listGit(ctx context.Context, dir string) ([]string, error) {
 	return slices.DeleteFunc(paths, func(name string) bool { return deleted[name] }), err
 }
 
-// ignored reports whether a folder lies in a repository that ignores all of it.
+// ignored reports whether a folder is in a repository that ignores all of it.
 func ignored(ctx context.Context, dir string) bool {
 	return lines(ctx, dir, func(string) {}, "git", "check-ignore", "-q", ".") == nil
 }
 
-// Ignored reports whether git ignores a file, absolute, of a repository in which it lies.
+// Ignored reports whether git ignores a file, given as an absolute path.
 func Ignored(ctx context.Context, path string) bool {
 	dir := filepath.Dir(path)
 	for dir != filepath.Dir(dir) {
@@ -167,7 +166,7 @@ func listRipgrep(ctx context.Context, dir string) ([]string, error) {
 	return paths, err
 }
 
-// listDisk walks through the folders level by level, so that what is cut is what lies deepest.
+// listDisk walks the folders level by level, so that a cut drops the deepest.
 func listDisk(ctx context.Context, dir string) []string {
 	var paths []string
 	root := os.DirFS(dir)
@@ -190,11 +189,11 @@ func listDisk(ctx context.Context, dir string) []string {
 	return paths
 }
 
-// errMore says that a command had more to write than anybody wants.
+// errMore says that a command wrote too much.
 var errMore = errors.New("too many lines")
 
-// lines runs a command in dir and gives what it writes to each, cut at NUL. A command that is not
-// there or fails gives nothing or less, and an error.
+// lines runs a command in dir and passes its output to each, split at NUL. A command that is missing or fails yields
+// less or nothing, and an error.
 func lines(ctx context.Context, dir string, each func(string), argv ...string) error {
 	return linesOf(ctx, dir, nil, each, argv...)
 }
@@ -230,15 +229,15 @@ func linesOf(ctx context.Context, dir string, in io.Reader, each func(string), a
 	return errMore
 }
 
-// elsewhere tells of a variable that has git look at another repository than the folder's: a Neovim
-// that git has started, as the editor of a commit, has such.
+// elsewhere reports whether a variable makes git look at another repository than the folder's: a Neovim that git
+// started, as the editor of a commit, has such.
 func elsewhere(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"}, name)
 }
 
-// sorted adds the folders that files are in and puts what lies near first, each path once. Names
-// that no line of text can have are left out.
+// sorted adds the folders of files and puts shallow paths first, each once. Names that do not fit in a line of text are
+// left out.
 func sorted(paths []string) []string {
 	all := make(map[string]struct{}, len(paths))
 	for _, name := range paths {
@@ -267,5 +266,5 @@ func sorted(paths []string) []string {
 	return out
 }
 
-// depth is how many folders a path lies in.
+// depth returns how many folders deep a path is.
 func depth(name string) int { return strings.Count(strings.TrimSuffix(name, "/"), "/") }

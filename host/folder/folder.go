@@ -15,11 +15,11 @@ import (
 // Folder is where a session works. It never changes.
 type Folder struct {
 	Cwd string
-	// Roots are the folders of which files are read, written and sent along without a question.
+	// Roots are the folders whose files are read, written and attached without asking.
 	Roots []string
 }
 
-// Short is a path as shown.
+// Short returns a path for display.
 func (f Folder) Short(path string) string { return styled.Relative(f.Cwd, path) }
 
 // Absolute is [session.Absolute] here.
@@ -31,11 +31,11 @@ func (f Folder) Absolute(path string) (string, bool) {
 // Has reports whether a file, without links, is in one of the roots. It reads the disk.
 func (f Folder) Has(file string) bool { return Inside(file, f.Roots) }
 
-// Inside reports whether a file, without links, is in one of some folders, as they were named. It reads the disk.
+// Inside reports whether a file, without links, is in one of the folders, which may have links. It reads the disk.
 func Inside(file string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool {
 		if Below(file, folder) {
-			return true // as its file, it is without links
+			return true // like the file, it has no links
 		}
 		real, err := buffers.RealPath(folder)
 		return err == nil && (Below(file, real) || FoldsCase(real) && Below(strings.ToLower(file), strings.ToLower(real)))
@@ -47,7 +47,7 @@ func Below(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// FoldsCase reports whether the file system takes upper and lower case as the same.
+// FoldsCase reports whether the file system ignores case.
 func FoldsCase(dir string) bool {
 	other := strings.Map(func(r rune) rune {
 		if unicode.IsUpper(r) {
@@ -63,7 +63,7 @@ func FoldsCase(dir string) bool {
 	return err == nil && os.SameFile(here, there)
 }
 
-// Tilde is a path as shown: with ~ for the user's home.
+// Tilde returns a path for display, with ~ for the user's home.
 func Tilde(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "/" || !Below(path, home) {

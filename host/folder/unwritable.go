@@ -16,8 +16,8 @@ func Unwritten(dir string, err error) string {
 	return cmp.Or(Obstacle(dir), dir) + " cannot be written (" + Reason(err) + ")"
 }
 
-// Obstacle is what does not let a folder be made and written in: itself or the nearest one above it that is
-// there. "" is none.
+// Obstacle returns what prevents a folder from being made and written in: itself or the nearest existing one above it;
+// "" for nothing.
 func Obstacle(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -32,7 +32,7 @@ func Obstacle(dir string) string {
 	return ""
 }
 
-// Reason is what the system says of a write, without its paths.
+// Reason returns what the system says about a write, without its paths.
 func Reason(err error) string {
 	var number syscall.Errno
 	if errors.As(err, &number) {

@@ -11,13 +11,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
-// bigFile is from how many bytes on a file is opened without its filetype, whose plugins may take long.
+// bigFile is the size in bytes from which a file is opened without its filetype, whose plugins may take long.
 const bigFile = 1 << 20
 
 // looked is what the disk has at a path.
 type looked struct{ exists, big bool }
 
-// look reports whether a file can be shown. One that does not exist may be a buffer all the same. It reads the disk.
+// look reports whether a file can be shown. One that does not exist may still be a buffer. It reads the disk.
 func look(path string) (looked, bool) {
 	info, err := os.Stat(path)
 	switch {
@@ -38,14 +38,14 @@ func look(path string) (looked, bool) {
 	return looked{exists: true, big: info.Size() > bigFile}, true
 }
 
-// binary reports whether a file that begins so is no text. UTF-16 has zeros too.
+// binary reports whether a file with this beginning is not text. UTF-16 has zeros too.
 func binary(head []byte) bool {
 	utf16 := bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
 	return !utf16 && bytes.IndexByte(head, 0) >= 0
 }
 
-// plain is a path without "..", as the editor should name the file. Behind a link ".." may mean another file: then the
-// path stays as it is. It reads the disk.
+// plain returns a path without "..", as the editor should name the file. After a link ".." may mean another file: then
+// the path stays as it is. It reads the disk.
 func plain(path string) string {
 	clean := filepath.Clean(path)
 	if clean == path {

@@ -11,13 +11,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 )
 
-// Places hears where agents work: the [Window]. Any goroutine may call it.
+// Places is told where agents work: the [Window]. Any goroutine may call it.
 type Places interface {
 	See(followalong.Place)
 	Edited(path, before, after string)
 }
 
-// Tracer says where the agent of one session works. It belongs to the session's goroutine, except for [Tracer.Read]
+// Tracer reports where the agent of one session works. It belongs to the session's goroutine, except for [Tracer.Read]
 // and [Tracer.Wrote].
 type Tracer struct {
 	base   feature.Base
@@ -26,21 +26,20 @@ type Tracer struct {
 	calls  map[*session.ToolCall]traced
 }
 
-// traced is what was told of a call.
+// traced is what was reported about a call.
 type traced struct {
 	locations []session.Location
 	content   []session.ToolCallContent
 	completed bool
 }
 
-// NewTracer makes a tracer. live reports, on the session's goroutine, whether calls tell what the agent does now, and
-// not what it did once.
+// NewTracer returns a tracer. live reports, on the session's goroutine, whether calls are current rather than replayed.
 func NewTracer(base feature.Base, places Places, live func() bool) *Tracer {
 	return &Tracer{base: base, places: places, live: live, calls: map[*session.ToolCall]traced{}}
 }
 
-// Observe tells the places of a call that are new. An edit is told again when it is completed: its file may be there
-// only now.
+// Observe reports a call's new places. An edit is reported again when it is completed: its file may not have existed
+// before.
 func (t *Tracer) Observe(call *session.ToolCall) {
 	before := t.calls[call]
 	now := traced{call.Locations, call.Content, call.Status == session.StatusCompleted}
@@ -52,12 +51,12 @@ func (t *Tracer) Observe(call *session.ToolCall) {
 	if kind == followalong.Edit && now.completed && !before.completed {
 		before = traced{}
 	}
-	// The change tells the place better than a location beside it, which is where its hunk begins, or none.
+	// The change gives the place better than a location next to it, which is where its hunk begins, or none.
 	changed := map[string]bool{}
 	for _, d := range diffs {
 		changed[t.path(d.Path)] = true
 	}
-	lines := map[string][]int{} // by path of a change, as told for each
+	lines := map[string][]int{} // by path of a change, as reported for each
 	moved := map[string]bool{}  // one of them is new
 	for _, l := range call.Locations {
 		fresh := !slices.Contains(before.locations, l)
@@ -84,7 +83,7 @@ func (t *Tracer) Observe(call *session.ToolCall) {
 	}
 }
 
-// kindOf is what a call does to the files that it names.
+// kindOf returns what a call does to the files that it names.
 func kindOf(call *session.ToolCall) followalong.Kind {
 	switch call.Kind {
 	case session.KindEdit, session.KindDelete, session.KindMove:
@@ -96,7 +95,7 @@ func kindOf(call *session.ToolCall) followalong.Kind {
 	return followalong.Read
 }
 
-// path is a path as the window has it; what is no path is as it is.
+// path returns a path as the window uses it; anything else is unchanged.
 func (t *Tracer) path(path string) string {
 	if absolute, ok := t.base.Absolute(path); ok {
 		return absolute
@@ -122,14 +121,14 @@ func (t *Tracer) Read(r session.ReadTextFile) {
 // Wrote is called when the agent has written through its client. Any goroutine.
 func (t *Tracer) Wrote(path string, w buffers.Written) {
 	line := 1
-	if w.Before != nil { // else the file is new
+	if w.Before != nil { // otherwise the file is new
 		line = firstChange(*w.Before, *w.After)
 		t.places.Edited(t.path(path), *w.Before, *w.After)
 	}
 	t.base.Box.Put(func() { t.see(path, line, followalong.Edit, nil) })
 }
 
-// firstChange is the number of the first line that differs, counted from 1; 0 where none does.
+// firstChange returns the number of the first line that differs, counted from 1; 0 if none does.
 func firstChange(a, b string) int {
 	if a == b {
 		return 0

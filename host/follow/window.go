@@ -1,5 +1,5 @@
-// Package follow lets a window of the user's follow the agents: each session's [Tracer] says where its agent works, and
-// the [Window] has Neovim jump there.
+// Package follow lets one of the user's windows follow the agents: each session's [Tracer] reports where its agent
+// works, and the [Window] has Neovim jump there.
 package follow
 
 import (
@@ -20,12 +20,11 @@ type WindowConfig struct {
 	Editor     *editor.Editor
 	Files      *buffers.Files
 	Background func(func())             // runs a function in a goroutine that the host's end waits for
-	Title      func(session int) string // the agent's name for people
+	Title      func(session int) string // the agent's display name
 }
 
-// Window is the window that follows. A [followalong.Follower] decides when it jumps, and where;
-// lua/acp/follow/window.lua says what the user does there, and what became of a jump. Any goroutine may call its
-// methods; none of them waits.
+// Window is the following window. A [followalong.Follower] decides when it jumps, and where; lua/acp/follow/window.lua
+// says what the user does there, and how a jump ended. Any goroutine may call its methods; none of them waits.
 type Window struct {
 	WindowConfig
 
@@ -34,14 +33,14 @@ type Window struct {
 	timer    *time.Timer // of the next jump
 	activity int         // how many of the user's actions in the window Lua has counted
 	jumps    int         // how many were tried
-	freed    int         // the last one of which Lua has said that nothing is in its way any more
+	freed    int         // the last one that Lua said is no longer blocked
 	closed   bool
 }
 
-// NewWindow makes the window, which is off.
+// NewWindow returns the window, which is off.
 func NewWindow(c WindowConfig) *Window { return &Window{WindowConfig: c} }
 
-// Heard takes what Lua says of the window.
+// Heard handles what Lua reports about the window.
 func (w *Window) Heard(m rpc.FollowState) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *Window) See(p followalong.Place) {
 	w.schedule()
 }
 
-// Edited is called when a file has another text.
+// Edited is called when a file's text has changed.
 func (w *Window) Edited(path, before, after string) {
 	w.mu.Lock()
 	known := w.follower.Knows(path)
@@ -170,14 +169,14 @@ func (w *Window) jump(j followalong.Jump, number, activity int) {
 	}
 	w.Files.Peek(context.Background(), j.Path, func(text string, err error) {
 		line := 0
-		if err == nil { // else the file is shown at another line, or not at all
+		if err == nil { // otherwise the file is shown at another line, or not at all
 			line = j.Locate(text)
 		}
 		post(line)
 	})
 }
 
-// done takes what became of a jump.
+// done handles the outcome of a jump.
 func (w *Window) done(j followalong.Jump, number, line int, outcome string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,7 +187,7 @@ func (w *Window) done(j followalong.Jump, number, line int, outcome string) {
 		w.follower.Active(time.Now())
 		w.follower.Return(j)
 	case "locked":
-		if w.freed < number { // the end of the lock may be told before this answer comes
+		if w.freed < number { // the end of the lock may be reported before this answer
 			w.follower.Lock()
 		}
 		w.follower.Return(j)

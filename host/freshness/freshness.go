@@ -1,4 +1,4 @@
-// Package freshness remembers which texts of files a session's agent knows, and tells which have changed since.
+// Package freshness remembers which texts of files a session's agent knows, and which have changed since.
 package freshness
 
 import (
@@ -12,23 +12,23 @@ import (
 )
 
 // Files are the files that an agent has read or written: through its client, by a tool call that names them, or with a
-// prompt. Each is noted as the user has it then, so a later text is one that the agent has not seen. But where it says
-// so, it belongs to the session's goroutine.
+// prompt. Each is noted as the user sees it then, so a later text is one that the agent has not seen. Except where
+// noted, it belongs to the session's goroutine.
 type Files struct {
 	base  feature.Base
 	watch func() *buffers.Watch // nil while nothing is watched
 	known map[string]string     // fingerprints, by real path
 }
 
-// New knows no files yet.
+// New returns Files without any.
 func New(base feature.Base, watch func() *buffers.Watch) *Files {
 	return &Files{base: base, watch: watch, known: map[string]string{}}
 }
 
-// maxText is the largest file whose text is compared, in bytes: of a larger one it is the time and the size.
+// maxText is the largest file whose text is compared, in bytes: for a larger one, the time and the size are.
 const maxText = 4 << 20
 
-// Fingerprint is what is noted of a text.
+// Fingerprint returns what is noted of a text.
 func Fingerprint(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -44,8 +44,8 @@ func fingerprintOf(seen buffers.Seen) string {
 	return Fingerprint(seen.Text)
 }
 
-// look has a file looked at as the user has it; then gets it on the session's goroutine. With settle its buffer has
-// what the disk has before. Any goroutine.
+// look looks at a file as the user sees it; then gets it on the session's goroutine. With settle its buffer is synced
+// with the disk first. Any goroutine.
 func (f *Files) look(path string, settle bool, then func(buffers.Seen)) {
 	w := f.watch()
 	if w == nil {
@@ -58,13 +58,13 @@ func (f *Files) look(path string, settle bool, then func(buffers.Seen)) {
 	})
 }
 
-// Learn notes that the agent knows a file as it is now. With settle its buffer has what the disk has before. Any
+// Learn notes that the agent knows a file as it is now. With settle its buffer is synced with the disk first. Any
 // goroutine.
 func (f *Files) Learn(path string, settle bool) {
 	f.look(path, settle, func(seen buffers.Seen) { f.Note(seen.Path, fingerprintOf(seen)) })
 }
 
-// LearnText notes that the agent knows a file, by its real path, of which the user has this text now. Any goroutine.
+// LearnText notes that the agent knows a file, by its real path, whose text the user now sees as this. Any goroutine.
 func (f *Files) LearnText(real, text string) {
 	// On the disk no text is more than four times as long, so this is what [fingerprintOf] makes of it.
 	if text != "" && len(text) <= maxText/4 {
@@ -74,7 +74,7 @@ func (f *Files) LearnText(real, text string) {
 	f.Learn(real, false)
 }
 
-// LearnFrom notes what a call that has ended tells the agent of files.
+// LearnFrom notes what the agent learned about files from a call that has ended.
 func (f *Files) LearnFrom(call *session.ToolCall) {
 	if call.Status != session.StatusCompleted {
 		return
@@ -93,8 +93,8 @@ func (f *Files) LearnFrom(call *session.ToolCall) {
 // Note notes the fingerprint of what the agent knows of a file, by its real path.
 func (f *Files) Note(real, print string) { f.known[real] = print }
 
-// Check gives then whether the agent knows a file otherwise than the user has it now; nothing of one that cannot be
-// looked at.
+// Check tells then whether the user's present text of a file differs from what the agent knows; it does not call it for
+// one that cannot be looked at.
 func (f *Files) Check(path string, then func(stale bool)) {
 	if len(f.known) == 0 {
 		return

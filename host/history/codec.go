@@ -20,7 +20,7 @@ type Said struct {
 	Update session.Update
 }
 
-// line is one line of a file, but for the first.
+// line is one line of a file, except the first.
 type line struct {
 	T  int64  `json:"t"` // milliseconds since 1970
 	Is string `json:"is"`
@@ -42,7 +42,7 @@ func appendLine(to []byte, s Said) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// parseLine is the opposite of appendLine.
+// parseLine is the inverse of appendLine.
 func parseLine(data []byte) (Said, error) {
 	var raw json.RawMessage
 	l := line{Of: &raw}
@@ -65,12 +65,12 @@ type kind struct {
 	decode func(json.RawMessage) (session.Update, error)
 }
 
-// plain is for a type that JSON has words for.
+// plain is for a type that encodes as JSON directly.
 func plain[U session.Update](name string) kind {
 	return mapped(name, func(u U) U { return u }, func(u U) U { return u })
 }
 
-// mapped is for a type that stands in the file as another one.
+// mapped is for a type that is encoded as another one.
 func mapped[U session.Update, M any](name string, to func(U) M, from func(M) U) kind {
 	return kind{
 		name: name, typ: reflect.TypeFor[U](),
@@ -244,7 +244,7 @@ func fromItems(list []item) []session.ToolCallContent {
 	return each(list, item.content)
 }
 
-// each maps a list; none stays none.
+// each maps a list; nil stays nil.
 func each[A, B any](list []A, f func(A) B) []B {
 	if list == nil {
 		return nil
@@ -266,7 +266,7 @@ func mapOpt[A, B any](o acp.Opt[A], f func(A) B) acp.Opt[B] {
 	return acp.Opt[B]{}
 }
 
-// item is a [session.ToolCallContent]: the one of its fields that is there.
+// item is a [session.ToolCallContent]: the one field that is set.
 type item struct {
 	Content  *block  `json:"content,omitempty"`
 	Diff     *change `json:"diff,omitempty"`
@@ -372,7 +372,7 @@ type callChunk struct {
 	Content []item `json:"content"`
 }
 
-// screen is a [session.TerminalPatch]. Its output is text where it can be.
+// screen is a [session.TerminalPatch]. Its output is text if possible.
 type screen struct {
 	ID      string          `json:"id"`
 	Command acp.Opt[string] `json:"command,omitzero"`

@@ -18,7 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Story is a conversation at one moment, to be told in Markdown on any goroutine.
+// Story is a conversation at one moment, to be rendered in Markdown on any goroutine.
 type Story struct {
 	About
 	Title     string
@@ -27,7 +27,7 @@ type Story struct {
 	nested    map[session.Entry]bool           // calls of sub-agents
 }
 
-// NewStory takes down a conversation. What comes later does not change it.
+// NewStory copies a conversation. Later updates do not change it.
 func NewStory(about About, conv *session.Conversation, shown func(id string) (session.TerminalPatch, bool)) Story {
 	s := Story{About: about, Title: conv.Title, Terminals: map[string]session.TerminalPatch{}, nested: map[session.Entry]bool{}}
 	for _, e := range conv.Entries {
@@ -62,7 +62,7 @@ func NewStory(about About, conv *session.Conversation, shown func(id string) (se
 	return s
 }
 
-// Story is what a file tells.
+// Story returns the conversation in a file.
 func (p Past) Story() Story {
 	conv := session.NewConversation(time.Now)
 	shown := map[string]session.TerminalPatch{}
@@ -79,7 +79,7 @@ func (p Past) Story() Story {
 	})
 }
 
-// Tell gives one update after the other, and ends what was cut short.
+// Tell replays one update after another, and ends what was cut off.
 func (p Past) Tell(tell func(Said)) {
 	open, last := false, p.Saved
 	end := func(at time.Time) {
@@ -105,13 +105,13 @@ func (p Past) Tell(tell func(Said)) {
 	end(last)
 }
 
-// Page is a text in lines, with the time of what stands there.
+// Page is a text in lines, with the time of each.
 type Page struct {
 	Lines []string
 	Times []time.Time
 }
 
-// Text is the page as a file has it.
+// Text returns the page as a file's content.
 func (p Page) Text() string { return strings.Join(p.Lines, "\n") + "\n" }
 
 // writing is a page that is being written.
@@ -121,8 +121,8 @@ type writing struct {
 	now   time.Time
 }
 
-// Markdown tells a conversation in Markdown: a heading for each prompt, a line for each call of a tool with its diff or
-// output below it.
+// Markdown renders a conversation: a heading for each prompt, a line for each tool call with its diff or output below
+// it.
 func (s Story) Markdown() Page {
 	w := &writing{story: s}
 	w.line("# " + cmp.Or(styled.OneLine(s.Title), "A session with "+s.AgentTitle))
@@ -138,7 +138,7 @@ func (s Story) Markdown() Page {
 	return w.Page
 }
 
-// began is when something was said first.
+// began returns when something was first said.
 func (s Story) began() time.Time {
 	for _, e := range s.Entries {
 		if at := timeOf(e); !at.IsZero() {
@@ -188,14 +188,14 @@ func (w *writing) fence(lang, text string) {
 	w.text(fence + lang + "\n" + text + "\n" + fence)
 }
 
-// folded writes what is closed until the reader opens it.
+// folded writes text that is closed until the reader opens it.
 func (w *writing) folded(summary, text string) {
 	w.text("<details>\n<summary>" + summary + "</summary>")
 	w.text(text)
 	w.text("</details>")
 }
 
-// quote writes a text as one that is quoted.
+// quote writes a text as a quotation.
 func (w *writing) quote(text string) {
 	w.text("> " + strings.ReplaceAll(strings.Trim(text, "\n"), "\n", "\n> "))
 }
@@ -231,7 +231,7 @@ func (w *writing) entry(e session.Entry) {
 	}
 }
 
-// titleWidth is how much of a prompt is its heading, in characters.
+// titleWidth is how many characters of a prompt go into its heading.
 const titleWidth = 80
 
 func (w *writing) message(m *session.Message) {
@@ -266,7 +266,7 @@ func (w *writing) message(m *session.Message) {
 		}
 		w.folded(summary, strings.Join(parts, ""))
 	default:
-		for i, p := range m.Parts { // pieces of text stand together, what is none by itself
+		for i, p := range m.Parts { // pieces of text are joined, anything else is separate
 			if p.Content != nil || i == 0 || m.Parts[i-1].Content != nil {
 				w.text(below(parts[i]))
 			}
@@ -274,7 +274,7 @@ func (w *writing) message(m *session.Message) {
 	}
 }
 
-// below is Markdown with its headings below that of a prompt.
+// below returns Markdown with its headings one level below a prompt's.
 func below(text string) string {
 	if !strings.Contains(text, "#") {
 		return text
@@ -354,7 +354,7 @@ func (w *writing) output(c session.Content) {
 	w.fence("", out)
 }
 
-// plainText is a text as a terminal shows it, without what a terminal obeys.
+// plainText returns a text as a terminal shows it, without control sequences.
 func plainText(text string) string {
 	if !strings.ContainsAny(text, "\x1b\r\b") {
 		return text
@@ -402,7 +402,7 @@ func (w *writing) stop(s *session.Stop) {
 	}
 }
 
-// seconds is a duration as people say it.
+// seconds returns a duration in words.
 func seconds(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1f s", d.Seconds())
@@ -410,7 +410,7 @@ func seconds(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// WriteFile writes a file of the user's; one that is there only to be replaced.
+// WriteFile writes a file for the user, over an existing one only with replace.
 func WriteFile(name string, text []byte, replace bool) error {
 	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if replace {

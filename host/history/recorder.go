@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// delay is how long something may wait until it is written: a crash loses no more.
+	// delay is how long something may wait before it is written: a crash loses no more.
 	delay = 2 * time.Second
-	// waiting is how long a message may become until it is written, in bytes, and pending how much else there may be.
+	// waiting is how long a message may become before it is written, in bytes, and pending how much else may wait.
 	waiting = 64 << 10
 	pending = 5000
-	// lineLimit is how long a line may be, in bytes: what is larger is left out.
+	// lineLimit is how long a line may be, in bytes: larger ones are left out.
 	lineLimit = 8 << 20
 )
 
@@ -28,35 +28,35 @@ type Config struct {
 	Now        func() time.Time
 	// Later runs a function on the session's goroutine after a time, unless it is stopped.
 	Later func(time.Duration, func()) *time.Timer
-	// Scrub takes out of a line what the user has given in secret.
+	// Scrub removes the user's secrets from a line.
 	Scrub func(line []byte) []byte
-	// Terminal is what a terminal has shown.
+	// Terminal returns what a terminal has shown.
 	Terminal func(id string) (session.TerminalPatch, bool)
-	// Failed hears of a write that has failed, on a goroutine of Background.
+	// Failed is told of a failed write, on a goroutine of Background.
 	Failed func(error)
 }
 
 // Recorder writes the conversation of one session to its file. It belongs to the session's goroutine, which it never
-// has wait for the disk. What streams is gathered: chunks of a message become one line, and so do changes of a call
-// until it has ended.
+// makes wait for the disk. Streams are joined: chunks of a message become one line, and so do changes of a call until
+// it has ended.
 type Recorder struct {
 	config Config
 	about  About
-	file   *writer // nil while it is not known which
+	file   *writer // nil while the session's id is not known
 	told   bool    // something of the conversation was written since the session was opened
 	turn   bool    // a turn is open
 	timer  *time.Timer
-	said   []Said // what is complete; what is in it never changes
+	said   []Said // what is complete; its elements never change
 
-	held  []Said // what is written before the first that tells something
+	held  []Said // written before the first update that adds to the transcript
 	chunk *chunk
 	calls map[string]*action // of this session, by id
-	open  map[string]bool    // those of which something waits
-	shown map[string]bool    // terminals of which calls of this turn show something
+	open  map[string]bool    // those with something waiting
+	shown map[string]bool    // terminals that calls of this turn show
 	usage *Said
 }
 
-// chunk is a message that grows.
+// chunk is a growing message.
 type chunk struct {
 	id   string
 	wire string
@@ -66,7 +66,7 @@ type chunk struct {
 	at   time.Time
 }
 
-// action is what was said of a call: all of it, and what is not written yet, which is a patch, then more content.
+// action is what was said about a call: all of it, and the part not written yet, a patch and then more content.
 type action struct {
 	all   session.ToolCallPatch
 	patch session.ToolCallPatch
@@ -85,7 +85,7 @@ func (r *Recorder) forget() {
 	r.calls, r.open, r.shown, r.chunk, r.usage = map[string]*action{}, map[string]bool{}, map[string]bool{}, nil, nil
 }
 
-// Open is to be called when it is known which session of the agent it is, before that begins.
+// Open must be called once the agent's session id is known, before the session begins.
 func (r *Recorder) Open(about About) {
 	if r.config.Store == nil || r.file != nil && reflect.DeepEqual(r.about, about) {
 		return
@@ -95,7 +95,7 @@ func (r *Recorder) Open(about About) {
 	r.about, r.file = about, r.config.Store.writer(about.Agent, about.ID)
 }
 
-// Begin writes what was said before, in the session that this one is forked from.
+// Begin writes what was said in the session that this one is forked from.
 func (r *Recorder) Begin(said []Said) {
 	if r.file == nil || len(said) == 0 {
 		return
@@ -104,7 +104,7 @@ func (r *Recorder) Begin(said []Said) {
 	r.keep(said)
 }
 
-// keep has what was said written, on another goroutine.
+// keep writes what was said, on another goroutine.
 func (r *Recorder) keep(said []Said) {
 	about := r.about
 	r.queue(r.file, func() error {
@@ -119,7 +119,7 @@ func (r *Recorder) keep(said []Said) {
 	})
 }
 
-// Drop forgets what is kept of the session, and all that follows.
+// Drop deletes what is kept of the session, and ignores all that follows.
 func (r *Recorder) Drop() {
 	if f := r.file; f != nil {
 		r.file, r.said = nil, nil
@@ -128,8 +128,8 @@ func (r *Recorder) Drop() {
 	}
 }
 
-// Note takes in an update that was brought into the conversation. What only sets something is left out: the agent tells
-// it anew when the session is opened.
+// Note records an update that was applied to the conversation. Settings are left out: the agent sends them again when
+// the session is opened.
 func (r *Recorder) Note(u session.Update) {
 	if r.file == nil {
 		return
@@ -160,7 +160,7 @@ func (r *Recorder) Note(u session.Update) {
 		}
 	case session.Notice, session.Remark, session.Cancelling, session.AgentGone:
 		if !r.turn {
-			return // it is about how the session stands, and will be said again
+			return // it is about the session's present state, and will be sent again
 		}
 		r.settle()
 	case session.Waiting:
@@ -197,7 +197,7 @@ func (r *Recorder) Note(u session.Update) {
 	r.write(u)
 }
 
-// textsOf are the blocks that are text: of what was sent the words are all that is compared.
+// textsOf returns the blocks that are text: only words are compared with what was sent.
 func textsOf(blocks []session.Content) []session.Content {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
 		_, text := b.(session.Text)
@@ -207,7 +207,7 @@ func textsOf(blocks []session.Content) []session.Content {
 
 func joined(blocks []session.Content) string { return session.NewPrompt(blocks).Text() }
 
-// grow has a chunk wait for more of its message. It reports whether that is all there is to do.
+// grow lets a chunk wait for more of its message. It reports whether nothing else is to be done.
 func (r *Recorder) grow(u session.MessageChunk) bool {
 	text, ok := u.Content.(session.Text)
 	if c := r.chunk; ok && c != nil && c.id == u.MessageID && c.role == u.Role && c.of == u.Of {
@@ -226,8 +226,8 @@ func (r *Recorder) grow(u session.MessageChunk) bool {
 	return ok
 }
 
-// change has a patch wait for more of its call, unless that is new or has ended with it. It reports whether that is all
-// there is to do.
+// change lets a patch wait for more of its call, unless that is new or has just ended. It reports whether nothing else
+// is to be done.
 func (r *Recorder) change(u session.ToolCallPatch) bool {
 	t := r.call(u.ID)
 	if t == nil {
@@ -261,7 +261,7 @@ func (r *Recorder) append(u session.ToolCallChunk) bool {
 	return true
 }
 
-// call is a call of which something is about to wait; nil for a new one, which stands after all that was said.
+// call returns a call that is about to wait for more; nil for a new one, which goes after everything said so far.
 func (r *Recorder) call(id string) *action {
 	t := r.calls[id]
 	if t == nil {
@@ -272,7 +272,7 @@ func (r *Recorder) call(id string) *action {
 	return t
 }
 
-// news is a patch without what was said in equal words: agents repeat much. A status counts each time.
+// news returns a patch without what was already said: agents repeat much. A status counts each time.
 func (t *action) news(u session.ToolCallPatch) session.ToolCallPatch {
 	known(&u.Title, t.all.Title)
 	known(&u.Name, t.all.Name)
@@ -290,7 +290,7 @@ func known[T any](field *acp.Opt[T], was acp.Opt[T]) {
 	}
 }
 
-// merge brings a patch into the one before.
+// merge merges a patch into the previous one.
 func merge(to *session.ToolCallPatch, p session.ToolCallPatch) {
 	replace(&to.Title, p.Title)
 	replace(&to.Name, p.Name)
@@ -317,7 +317,7 @@ func replace[T any](to *acp.Opt[T], with acp.Opt[T]) {
 	}
 }
 
-// see takes down which terminals are shown.
+// see notes which terminals are shown.
 func (r *Recorder) see(content []session.ToolCallContent) {
 	for _, c := range content {
 		if ref, ok := c.(session.TerminalRef); ok {
@@ -336,7 +336,7 @@ func (r *Recorder) terminals() {
 	clear(r.shown)
 }
 
-// settle writes all that waits for more.
+// settle writes everything that waits for more.
 func (r *Recorder) settle() {
 	r.settleChunk()
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
@@ -367,7 +367,7 @@ func (r *Recorder) settleCall(id string) {
 	}
 }
 
-// write takes in what is complete.
+// write records a complete update.
 func (r *Recorder) write(u session.Update) {
 	said := Said{r.config.Now(), u}
 	_, prompt := u.(session.TurnStart)
@@ -383,7 +383,7 @@ func (r *Recorder) write(u session.Update) {
 	}
 }
 
-// tell is add for what tells something of the conversation. Nothing stands in a file before that.
+// tell is add for what belongs to the transcript. A file has nothing before that.
 func (r *Recorder) tell(s Said) {
 	if !r.told {
 		r.told = true
@@ -402,18 +402,18 @@ func (r *Recorder) add(s Said) {
 	}
 }
 
-// soon has what waits written in a moment.
+// soon writes what is waiting in a moment.
 func (r *Recorder) soon() {
 	if r.timer == nil {
 		r.timer = r.config.Later(delay, func() {
 			r.timer = nil
-			r.settleChunk() // a call may say all of its output each time
+			r.settleChunk() // a call may send all of its output each time
 			r.hand()
 		})
 	}
 }
 
-// hand gives what is complete to who writes it.
+// hand passes what is complete to the writer.
 func (r *Recorder) hand() {
 	if len(r.said) == 0 || r.file == nil {
 		return
@@ -430,7 +430,7 @@ func (r *Recorder) queue(to *writer, f func() error) {
 	})
 }
 
-// Flush has all written that there is, then calls done, which may be nil, on another goroutine.
+// Flush writes everything, then calls done, which may be nil, on another goroutine.
 func (r *Recorder) Flush(done func()) {
 	if r.file == nil {
 		if done != nil {
@@ -445,7 +445,7 @@ func (r *Recorder) Flush(done func()) {
 	}
 }
 
-// Close has all written.
+// Close writes everything.
 func (r *Recorder) Close() {
 	r.terminals()
 	r.Flush(nil)

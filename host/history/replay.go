@@ -8,13 +8,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// Prompts are what the user has said in a session, in the order said, as a [Replay] compares it.
+// Prompts returns what the user said in a session, in order, as a [Replay] compares it.
 func Prompts(said []Said) []Prompt {
 	prompts, _ := promptsIn(said)
 	return prompts
 }
 
-// Before is what was said before the prompt with a number, from 0, as [Prompts] counts them.
+// Before returns what was said before a prompt, numbered from 0 as in [Prompts].
 func (p Past) Before(prompt int) []Said {
 	if _, at := promptsIn(p.Said); prompt < len(at) {
 		return p.Said[:at[prompt]]
@@ -53,7 +53,7 @@ func promptsIn(said []Said) (prompts []Prompt, at []int) {
 	return prompts, at
 }
 
-// Prompt is the words of a prompt: as the user has seen them and, where that differs, as they were sent.
+// Prompt is the words of a prompt: as the user saw them and, if different, as they were sent.
 type Prompt [][]string
 
 func wordsOf(blocks []session.Content) []string { return strings.Fields(words(blocks)) }
@@ -62,7 +62,7 @@ func (p Prompt) is(words []string) bool {
 	return slices.ContainsFunc(p, func(own []string) bool { return own != nil && slices.Equal(own, words) })
 }
 
-// resembles reports whether most words are the same, in their order: agents tell links and context in words of theirs.
+// resembles reports whether most words are the same, in order: agents phrase links and context differently.
 func (p Prompt) resembles(words []string) bool {
 	return slices.ContainsFunc(p, func(own []string) bool {
 		short, long := own, words
@@ -82,27 +82,27 @@ func (p Prompt) resembles(words []string) bool {
 	})
 }
 
-// Replay compares what an agent repeats of a session with what is known of it, turn by turn, and lets pass what is not:
-// the session went on elsewhere.
+// Replay compares what an agent repeats of a session with what is known of it, turn by turn, and passes on what is not
+// known: the session went on elsewhere.
 type Replay struct {
 	known   []Prompt
-	at      int                // so many of them the agent has told, or passed over
-	matched bool               // it has told one at least
-	over    bool               // the agent has said that this was all, which not all agents wait with
-	shows   bool               // the turn that the agent tells is shown
-	shown   bool               // and so was the one before
-	turn    []session.Update   // that turn, as far as it came, while it is not decided
-	held    [][]session.Update // turns that are not known, since the last one that is
+	at      int                // how many of them the agent has repeated, or skipped
+	matched bool               // it has repeated at least one
+	over    bool               // the agent has said that this was all, which not all agents wait for
+	shows   bool               // the turn being repeated is shown
+	shown   bool               // the one before was shown
+	turn    []session.Update   // the turn so far, while it is undecided
+	held    [][]session.Update // unknown turns since the last known one
 
 	asking bool // the prompt of the turn is not complete
 	id     string
 	words  []session.Content
 }
 
-// NewReplay compares with what is known, which is something.
+// NewReplay returns a replay that compares with what is known, which must not be empty.
 func NewReplay(known []Prompt) *Replay { return &Replay{known: known} }
 
-// Take takes what the agent tells, and returns what is to be shown.
+// Take handles an update from the agent, and returns what to show.
 func (r *Replay) Take(u session.Update) []session.Update {
 	if chunk, ok := u.(session.MessageChunk); ok && chunk.Role == session.RoleUser {
 		var before []session.Update
@@ -118,7 +118,7 @@ func (r *Replay) Take(u session.Update) []session.Update {
 		return before
 	}
 	if patch, ok := u.(session.MessagePatch); ok && patch.Role == session.RoleUser && len(patch.Content) == 0 && !r.shows {
-		return nil // a prompt begins without words, or has none any more
+		return nil // a prompt begins without words, or has lost them
 	}
 	if r.asking {
 		if show := r.decide(); r.shows {
@@ -142,7 +142,7 @@ func (r *Replay) hold() {
 	r.turn = nil
 }
 
-// decide is called when the prompt of a turn is complete. It returns what of the turn is to be shown.
+// decide is called when the prompt of a turn is complete. It returns what to show of the turn.
 func (r *Replay) decide() []session.Update {
 	r.asking = false
 	words := wordsOf(r.words)
@@ -177,7 +177,7 @@ func (r *Replay) show() []session.Update {
 	return turn
 }
 
-// Over is to be called when the agent has told what it tells. It returns what is to be shown of what was not known.
+// Over must be called when the agent has repeated everything. It returns what to show of what was not known.
 func (r *Replay) Over() (show []session.Update) {
 	if r.asking {
 		r.decide()
@@ -185,7 +185,7 @@ func (r *Replay) Over() (show []session.Update) {
 	r.hold()
 	r.over = true
 	held := r.held
-	if !r.matched { // it tells prompts in words that are no one's: only what is more counts
+	if !r.matched { // it rewords prompts: only the excess counts
 		held = held[min(len(held), len(r.known)-r.at):]
 	}
 	r.held, r.shows = nil, len(held) > 0

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Found is a line of a transcript that has what was looked for.
+// Found is a line of a transcript that matches.
 type Found struct {
 	Entry
 	Name string // of the transcript, see [Store.Named]
@@ -20,10 +20,10 @@ type Found struct {
 	At   time.Time
 }
 
-// pageWidth is where lines of a page to be read are broken, in bytes: longer ones would make an editor slow.
+// pageWidth is where lines of a page are broken for reading, in bytes: longer ones would slow an editor down.
 const pageWidth = 2000
 
-// broken is a page without long lines.
+// broken returns a page without long lines.
 func (p Page) broken() Page {
 	var out Page
 	for i, l := range p.Lines {
@@ -40,21 +40,21 @@ func (p Page) broken() Page {
 	return out
 }
 
-// Page is the transcript as it is read in an editor.
+// Page returns the transcript for reading in an editor.
 func (p Past) Page() Page { return p.Story().Markdown().broken() }
 
-// Name is what a session's transcript is named in the store.
+// Name returns the store's name of a session's transcript.
 func (s *Store) Name(a About) string {
 	return strings.TrimSuffix(filepath.Base(s.path(a.Agent, a.ID)), suffix)
 }
 
-// Named reads the transcript with a name.
+// Named reads the transcript with this name.
 func (s *Store) Named(name string) (Past, error) {
 	return read(filepath.Join(s.dir, filepath.Base(name)+suffix))
 }
 
-// Search looks for a text in all transcripts, the latest first, and gives no more than limit lines. Upper and lower case
-// are the same unless the text has upper case.
+// Search looks for a text in all transcripts, the latest first, and returns at most limit lines. Case is ignored unless
+// the text has upper case.
 func (s *Store) Search(ctx context.Context, text string, limit int) ([]Found, error) {
 	files, err := s.list()
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) Search(ctx context.Context, text string, limit int) ([]Found, er
 	return found[:min(limit, len(found))], ctx.Err()
 }
 
-// searchIn looks for a text in one file. What cannot be read has nothing.
+// searchIn looks for a text in one file. An unreadable file has no matches.
 func (s *Store) searchIn(f file, text string, limit int) (found []Found) {
 	past, err := read(f.path)
 	if err != nil {

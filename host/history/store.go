@@ -1,6 +1,6 @@
-// Package history keeps what was said in sessions, in files of its own: a session that is taken up again shows all of
-// it, whatever its agent repeats, and it can be searched and exported without an agent. A file has one line for each
-// update of the conversation, and is only ever appended to.
+// Package history keeps what was said in sessions, in files of its own: a resumed session shows all of it, however much
+// its agent repeats, and it can be searched and exported without an agent. A file has one line for each update of the
+// conversation, and is only ever appended to.
 package history
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// format is the version of the files. Kinds and fields may come within a version: what is not known is left out. Where
-// one means something else, it is raised, and Read brings what the version before wrote into the new form.
+// format is the version of the files. Kinds and fields may be added within a version: unknown ones are ignored. If the
+// meaning of one changes, the version is raised, and Read converts what the previous version wrote.
 const format = 1
 
-// ErrNewer is that a newer version of the plugin has written a file: it is to be left as it is.
+// ErrNewer says that a newer version of the plugin wrote a file, which must be left alone.
 var ErrNewer = errors.New("a newer version of the plugin wrote it")
 
 // About is the first line of a file: whose it is.
@@ -40,7 +40,7 @@ type About struct {
 	Cwd        string `json:"cwd"`
 	ID         string `json:"session"` // the agent's
 
-	Directories []string `json:"directories,omitempty"` // where it works beside Cwd
+	Directories []string `json:"directories,omitempty"` // where it works besides Cwd
 }
 
 // Store is the folder of the files, which all hosts share. Its methods may be called from any goroutine.
@@ -54,27 +54,27 @@ type Store struct {
 
 // limits are variables for tests only.
 type limits struct {
-	files    int           // that are kept
+	files    int           // how many are kept
 	allSize  int64         // of all together, in bytes
 	fileSize int64         // of one that is written to, in bytes
 	age      time.Duration // since something was added
 }
 
-// usual are those of saved reviews.
+// usual are the same as for saved reviews.
 var usual = limits{files: 200, allSize: 256 << 20, fileSize: 64 << 20, age: 30 * 24 * time.Hour}
 
 const suffix = ".jsonl"
 
-// Open returns the store in a folder, which need not be there.
+// Open returns the store in a folder, which need not exist.
 func Open(dir string) *Store { return &Store{dir: dir, limits: usual, writers: map[string]*writer{}} }
 
-// path is the file of a session of an agent.
+// path returns the file of an agent's session.
 func (s *Store) path(agent, id string) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + id))
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:8])+suffix)
 }
 
-// Past is what a file has.
+// Past is the content of a file.
 type Past struct {
 	About
 	Said    []Said
@@ -82,10 +82,10 @@ type Past struct {
 	Saved   time.Time
 }
 
-// Read returns what is kept of a session. Where there is nothing the error is [fs.ErrNotExist].
+// Read returns what is kept of a session. If there is nothing, the error is [fs.ErrNotExist].
 func (s *Store) Read(agent, id string) (Past, error) { return read(s.path(agent, id)) }
 
-// About tells whose session it is of which something is kept.
+// About returns the first line of a kept session.
 func (s *Store) About(agent, id string) (About, error) {
 	f, err := os.Open(s.path(agent, id))
 	if err != nil {
@@ -144,17 +144,17 @@ func readAbout(lines *bufio.Reader) (about About, err error) {
 	return about, nil
 }
 
-// Entry is a session of which something is kept.
+// Entry is a kept session.
 type Entry struct {
 	About
 	Title string
 	Saved time.Time
 }
 
-// headSize is how much of a file is looked at for a session's title.
+// headSize is how much of a file is read to find a session's title.
 const headSize = 64 << 10
 
-// List returns the sessions of which something is kept, the latest first. Files that cannot be read are left out.
+// List returns the kept sessions, the latest first. Unreadable files are left out.
 func (s *Store) List() ([]Entry, error) {
 	files, err := s.list()
 	if err != nil {
@@ -194,7 +194,7 @@ func head(f file) (Entry, error) {
 	return Entry{About: about, Title: past.Title(), Saved: f.at}, err
 }
 
-// Title is what the agent calls the session, else what it was asked first.
+// Title returns the agent's title of the session, or else its first prompt.
 func (p Past) Title() string {
 	title, asked := "", ""
 	for _, s := range p.Said {
@@ -212,7 +212,7 @@ func (p Past) Title() string {
 	return cmp.Or(strings.Join(strings.Fields(title), " "), asked)
 }
 
-// words is the text of some blocks in one line.
+// words returns the text of some blocks in one line.
 func words(blocks []session.Content) string {
 	var texts []string
 	for _, b := range blocks {
@@ -230,7 +230,7 @@ type file struct {
 	size int64
 }
 
-// list gives the files, the latest first.
+// list returns the files, the latest first.
 func (s *Store) list() ([]file, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -250,7 +250,7 @@ func (s *Store) list() ([]file, error) {
 	return files, nil
 }
 
-// Remove forgets a session.
+// Remove deletes what is kept of a session.
 func (s *Store) Remove(agent, id string) error {
 	if err := os.Remove(s.path(agent, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove a transcript: %w", err)
@@ -258,7 +258,7 @@ func (s *Store) Remove(agent, id string) error {
 	return nil
 }
 
-// Clean removes what is old, and the oldest where there is too much.
+// Clean removes what is old, and the oldest if there is too much.
 func (s *Store) Clean(ctx context.Context, now time.Time) error {
 	files, err := s.list()
 	if err != nil {
@@ -310,7 +310,7 @@ func (s *Store) add(about About, lines []byte) error {
 	default:
 		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
-			lines = slices.Concat([]byte("\n"), lines) // a line was cut short
+			lines = slices.Concat([]byte("\n"), lines) // a line was cut off
 		}
 		if _, err := readAbout(bufio.NewReader(f)); errors.Is(err, ErrNewer) {
 			return err
@@ -322,5 +322,5 @@ func (s *Store) add(about About, lines []byte) error {
 	return f.Close()
 }
 
-// errFull is that a file has all that it is to have.
+// errFull says that a file has reached its limit.
 var errFull = errors.New("it has become too large")

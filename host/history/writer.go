@@ -2,14 +2,14 @@ package history
 
 import "sync"
 
-// writer does one thing after the other with a file. Any goroutine may use it.
+// writer runs functions on a file one after another. Any goroutine may use it.
 type writer struct {
 	mu    sync.Mutex // guards the fields below
 	queue []func()
 	busy  bool
 }
 
-// run has f run after all that was given before, on a goroutine of background's.
+// run runs f after everything given before, on a goroutine of background's.
 func (w *writer) run(background func(func()), f func()) {
 	w.mu.Lock()
 	w.queue = append(w.queue, f)
@@ -36,7 +36,7 @@ func (w *writer) work() {
 	}
 }
 
-// writer is the one of a session's file, whoever records it.
+// writer returns the single writer of a session's file.
 func (s *Store) writer(agent, id string) *writer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Store) writer(agent, id string) *writer {
 	return s.writers[path]
 }
 
-// ReadLater is Read after all that was recorded until now is written, on a goroutine of background's.
+// ReadLater is Read after everything recorded so far is written, on a goroutine of background's.
 func (s *Store) ReadLater(agent, id string, background func(func()), done func(Past, error)) {
 	s.writer(agent, id).run(background, func() { done(s.Read(agent, id)) })
 }

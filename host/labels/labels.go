@@ -1,5 +1,5 @@
-// Package labels keeps what the user has said of sessions, whether their agents can keep it or not: a title, and that
-// they are archived. Each session of which something is said has a file of its own, which all hosts share.
+// Package labels keeps what the user has set on sessions, whether their agents can keep it or not: a title, and that
+// they are archived. Each labelled session has a file of its own, which all hosts share.
 package labels
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
-// limit is how many sessions have labels; those whose label is the oldest lose it.
+// limit is how many sessions can have labels; the oldest labels are dropped.
 const limit = 1000
 
-// Label is what the user has said of a session of an agent.
+// Label is what the user has set on an agent's session.
 type Label struct {
 	Agent    string `json:"agent"`   // as configured
 	ID       string `json:"session"` // the agent's
@@ -27,10 +27,10 @@ type Label struct {
 	Archived bool   `json:"archived,omitempty"`
 }
 
-// Labels are those of sessions.
+// Labels are the labels of several sessions.
 type Labels []Label
 
-// Of is the label of a session; one that has none has one that says nothing.
+// Of returns the label of a session; an empty one if it has none.
 func (l Labels) Of(agent, id string) Label {
 	if i := slices.IndexFunc(l, func(l Label) bool { return l.Agent == agent && l.ID == id }); i >= 0 {
 		return l[i]
@@ -41,7 +41,7 @@ func (l Labels) Of(agent, id string) Label {
 // Store is the folder of the labels. Its methods read or write the disk, and may be called from any goroutine.
 type Store struct{ dir string }
 
-// Open returns the store in a folder, which need not be there; without one nothing is kept.
+// Open returns the store in a folder, which need not exist; without a folder nothing is kept.
 func Open(dir string) *Store { return &Store{dir} }
 
 func (s *Store) path(agent, id string) string {
@@ -49,7 +49,7 @@ func (s *Store) path(agent, id string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:8])+".json")
 }
 
-// Of is the label of a session; what cannot be read says nothing.
+// Of returns the label of a session; an empty one if it cannot be read.
 func (s *Store) Of(agent, id string) Label {
 	none := Label{Agent: agent, ID: id}
 	if s.dir == "" {
@@ -69,7 +69,7 @@ func read(path string) (l Label, err error) {
 	return l, err
 }
 
-// All are the labels of all sessions.
+// All returns the labels of all sessions.
 func (s *Store) All() (all Labels) {
 	if s.dir == "" {
 		return nil
@@ -119,7 +119,7 @@ func (s *Store) write(l Label) error {
 	return atomicfile.Write(path, text)
 }
 
-// clean removes the oldest where there are too many.
+// clean removes the oldest if there are too many.
 func (s *Store) clean() error {
 	files, err := os.ReadDir(s.dir)
 	if err != nil || len(files) <= limit {

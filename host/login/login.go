@@ -1,4 +1,4 @@
-// Package login lets the user log in to the agent of a session: the agent does it by itself, or it takes a program in a
+// Package login lets the user log in to the agent of a session: the agent does it by itself, or it needs a program in a
 // terminal, or variables that the user is asked for.
 package login
 
@@ -18,7 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Config is what the login of a session needs of it. The functions are called on the session's goroutine.
+// Config is what the login of a session needs from it. The functions are called on the session's goroutine.
 type Config struct {
 	Command []string          // that starts the agent
 	Env     map[string]string // of its process
@@ -28,24 +28,24 @@ type Config struct {
 	Requests *control.Requests
 	Remarks  *remark.Remarks
 	Agent    func() session.Agent // nil while there is none
-	Info     func() session.Info  // what it has said of itself
-	Working  func() bool          // it works on a prompt
+	Info     func() session.Info  // what it said of itself
+	Working  func() bool          // it is working on a prompt
 
 	Waits     func() bool             // the session waits for a login
 	Wait      func()                  // the session waits for one from now on
 	Failed    func(why string)        // why it waits
-	LoggedIn  func()                  // has all sessions of the agent's process go on
-	Reconnect func()                  // starts the agent's processes again that wait for a login
+	LoggedIn  func()                  // lets all sessions of the agent's process continue
+	Reconnect func()                  // restarts the agent's processes that wait for a login
 	Keep      func(map[string]string) // keeps secrets for the agent's processes; nil forgets them
 }
 
-// Login is what a session knows of the login that its agent wants. It belongs to the session's goroutine.
+// Login is the state of the login that a session's agent wants. It belongs to the session's goroutine.
 type Login struct {
 	base    feature.Base
 	config  Config
 	by      string   // the method whose variables the new process has
-	taken   bool     // the agent has taken a login, and what was asked before it is asked again
-	waiting []func() // what waits for it, beside opening the session and prompts
+	taken   bool     // the agent has accepted a login, and what was asked before is being asked again
+	waiting []func() // what waits for it, besides opening the session and prompts
 }
 
 // New returns the login of a session that needs none yet.
@@ -53,11 +53,11 @@ func New(base feature.Base, config Config) *Login { return &Login{base: base, co
 
 const loggedIn = "You are logged in."
 
-// Need says that the agent wants the user to log in. What was asked of it waits: an open is done again, a prompt is
-// kept, and the rest comes through [Login.After].
+// Need says that the agent wants the user to log in. What was asked of it waits: opening is repeated, a prompt is kept,
+// and everything else goes through [Login.After].
 func (l *Login) Need() {
 	l.config.Wait()
-	if id := l.by; id != "" { // the variables alone were not enough
+	if id := l.by; id != "" { // the variables were not enough
 		l.by = ""
 		l.request(id)
 		l.base.Changed()
@@ -68,7 +68,7 @@ func (l *Login) Need() {
 		names = append(names, m.Name)
 	}
 	parts := []string{l.base.Title + " needs you to log in first."}
-	if l.taken { // without a look at what it was
+	if l.taken { // without checking the login
 		l.taken = false
 		parts = append(parts, "The last login was not enough: a key may be missing.")
 	}
@@ -85,13 +85,13 @@ func (l *Login) Need() {
 	l.base.Remark("warning", why)
 }
 
-// After has f called when the user has logged in.
+// After calls f when the user has logged in.
 func (l *Login) After(f func()) {
 	l.waiting = append(l.waiting, f)
 	l.Need()
 }
 
-// Over is told that no login is needed any more, and returns what has waited.
+// Over says that no login is needed any more, and returns what was waiting.
 func (l *Login) Over() []func() {
 	if l.taken {
 		l.base.Remark("info", loggedIn)
@@ -130,7 +130,7 @@ func (l *Login) Authenticate(m rpc.Authenticate) {
 	}
 }
 
-// openTerminal lets the user log in by the agent's own program, in a terminal window. Lua says how that ended, see
+// openTerminal lets the user log in with the agent's own program, in a terminal window. Lua reports how that ended, see
 // [Login.Ended].
 func (l *Login) openTerminal(m session.AuthMethod) {
 	argv := slices.Concat(l.config.Command, m.Args)
@@ -145,7 +145,7 @@ func (l *Login) openTerminal(m session.AuthMethod) {
 	}))
 }
 
-// request has the agent log in by itself; that may take the user as long as it likes.
+// request has the agent log in by itself; the user may take as long as they like.
 func (l *Login) request(id string) {
 	agent := l.config.Agent()
 	l.config.Requests.Do("authenticate", func(done func(error)) func() {
@@ -172,14 +172,14 @@ func (l *Login) request(id string) {
 	})
 }
 
-// askWho has the agent tell who is logged in now, where it can.
+// askWho asks the agent who is logged in now, if it can tell.
 func (l *Login) askWho(agent session.Agent) {
 	if l.config.Info().TellsLogin {
 		agent.AskLogin()
 	}
 }
 
-// Ended is told the exit code of a login in a terminal.
+// Ended handles the exit code of a login in a terminal.
 func (l *Login) Ended(m rpc.LoginEnded) {
 	if m.Code != 0 {
 		l.base.Remark("warning", fmt.Sprintf("The login ended with code %d. :Acp auth tries again.", m.Code))
@@ -197,7 +197,7 @@ func (l *Login) Secrets(m rpc.Secrets) {
 	l.reconnect()
 }
 
-// reconnect has the agent start again after a login outside of its process.
+// reconnect restarts the agent after a login outside its process.
 func (l *Login) reconnect() {
 	if l.config.Working() {
 		l.base.Remark("info", "The agent is working; :Acp restart lets it use the login.")
@@ -206,7 +206,7 @@ func (l *Login) reconnect() {
 	l.config.Reconnect()
 }
 
-// Logout logs out of the agent, where it has a request for that.
+// Logout logs out of the agent, if it has a request for that.
 func (l *Login) Logout() {
 	agent := l.config.Agent()
 	switch {

@@ -5,11 +5,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// callsAtOnce is how many tool calls Lua is told of in one batch. It also bounds their events: a burst of them must not
-// hold up a key.
+// callsAtOnce is how many tool calls Lua gets in one batch. It also bounds their events: a burst of them must not hold
+// up a key.
 const callsAtOnce = 500
 
-// Calls are the tool calls of a session, and which of them Lua is still to be told. It belongs to the session's
+// Calls are the tool calls of a session, and which of them Lua does not have yet. It belongs to the session's
 // goroutine.
 type Calls struct {
 	positions map[*session.ToolCall]int // of all calls, in the order first seen
@@ -40,13 +40,13 @@ func (c *Calls) Touch(call *session.ToolCall) (began, ended bool) {
 	return began, ended
 }
 
-// Listed reports whether Lua was told of a call as it is.
+// Listed reports whether Lua has the present state of a call.
 func (c *Calls) Listed(call *session.ToolCall) bool { return !c.waits[call] }
 
 // Pending reports whether there is more to tell Lua.
 func (c *Calls) Pending() bool { return len(c.changed) > 0 }
 
-// Take returns what Lua is to be told next, no more than it takes at once.
+// Take returns what to tell Lua next, no more than it takes at once.
 func (c *Calls) Take() (calls []rpc.ToolCallAt) {
 	n := min(callsAtOnce, len(c.changed))
 	for _, call := range c.changed[:n] {

@@ -1,4 +1,5 @@
-// Package luastate is what Lua keeps of a session, as the Lua API returns it: the session itself, and its tool calls.
+// Package luastate has the state of a session as Lua keeps it and the Lua API returns it: the session itself, and its
+// tool calls.
 package luastate
 
 import (
@@ -13,7 +14,7 @@ import (
 // MaxText is how many bytes of one of the agent's texts Lua keeps.
 const MaxText = 4 << 10
 
-// Conversation fills in what a conversation says of the session as acp.sessions() returns it.
+// Conversation fills in the conversation's part of what acp.sessions() returns.
 func Conversation(m *rpc.Session, c *session.Conversation) {
 	m.Title, m.StopReason, m.ToolCalls, m.Background = c.Title, string(c.Stop), len(c.Calls), c.Behind()
 	if u := c.Usage; u != nil {
@@ -39,7 +40,7 @@ func Conversation(m *rpc.Session, c *session.Conversation) {
 	}
 }
 
-// Agent fills in what an agent has said of itself; nothing before it has.
+// Agent fills in what an agent said of itself, if it has.
 func Agent(m *rpc.Session, info session.Info) {
 	m.Protocol, m.Steers = info.Protocol, info.Steers
 	if info.Protocol != 0 {
@@ -50,7 +51,7 @@ func Agent(m *rpc.Session, info session.Info) {
 	}
 }
 
-// Option is an option as acp.options() returns it.
+// Option returns an option as acp.options() does.
 func Option(o session.Option) rpc.Option {
 	m := rpc.Option{ID: o.ID, Name: o.Name, Description: o.Description, Category: o.Category, Type: o.Type, Value: o.Value}
 	if o.Type == "boolean" {
@@ -62,8 +63,8 @@ func Option(o session.Option) rpc.Option {
 	return m
 }
 
-// ToolCall is a tool call as acp.tool_calls() returns it, with its texts cut at limit bytes; a limit of 0 is none, and
-// brings the raw input and output too.
+// ToolCall returns a tool call as acp.tool_calls() does, with its texts cut at limit bytes; a limit of 0 is none, and
+// adds the raw input and output.
 func ToolCall(c *session.ToolCall, limit int) rpc.ToolCall {
 	m := rpc.ToolCall{ID: c.ID, Title: styled.Cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
 	for _, l := range c.Locations {
@@ -73,7 +74,7 @@ func ToolCall(c *session.ToolCall, limit int) rpc.ToolCall {
 		m.Content = append(m.Content, content(item, limit))
 	}
 	if limit == 0 {
-		_ = json.Unmarshal(c.RawInput, &m.RawInput) // what is no JSON is left out
+		_ = json.Unmarshal(c.RawInput, &m.RawInput) // what is not JSON is left out
 		_ = json.Unmarshal(c.RawOutput, &m.RawOutput)
 	}
 	return m

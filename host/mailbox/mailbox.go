@@ -1,4 +1,4 @@
-// Package mailbox hands functions to a goroutine that owns some state.
+// Package mailbox passes functions to a goroutine that owns some state.
 package mailbox
 
 import "sync"
@@ -17,7 +17,7 @@ type Mailbox struct {
 // then waits too, and with it, through the pipe, the agent.
 const floodLimit = 4096
 
-// New makes an empty mailbox, which nobody runs yet.
+// New returns an empty mailbox, which nobody runs yet.
 func New() *Mailbox {
 	m := &Mailbox{ready: make(chan struct{}, 1)}
 	m.room = sync.NewCond(&m.mu)
@@ -53,8 +53,8 @@ func (m *Mailbox) add(f func()) bool {
 	return true
 }
 
-// Run calls what is put, until a function closes the mailbox. What is still
-// queued then is run too: a request in it must get its answer.
+// Run calls the functions in the mailbox until one closes it. Those still queued are run too: a request in them must
+// get its answer.
 func (m *Mailbox) Run() {
 	for range m.ready {
 		m.mu.Lock()

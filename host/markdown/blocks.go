@@ -13,7 +13,7 @@ const maxDepth = 32
 type container struct {
 	quote bool
 	width int  // item: by how many columns its content is indented
-	bare  bool // item: nothing stands in it so far
+	bare  bool // item: nothing is in it so far
 }
 
 type leaf uint8
@@ -51,7 +51,7 @@ type blocks struct {
 	parsed int // bytes given to goldmark so far
 }
 
-// copyFrom makes b continue where o is, and takes over what o has to give out. What o goes on using is copied.
+// copyFrom makes b continue where o is, and takes over its pending output. What o goes on using is copied.
 func (b *blocks) copyFrom(o *blocks) {
 	text, lines, pending, here := b.unit.text, b.unit.lines, b.pending, b.here
 	spare := b.ready
@@ -421,14 +421,14 @@ func (c *cursor) indent() int {
 func (c *cursor) blank() bool  { return c.next() == len(c.text) }
 func (c *cursor) rest() []byte { return c.text[c.next():] }
 
-// take goes past white space and n bytes that are not.
+// take moves past white space and n other bytes.
 func (c *cursor) take(n int) {
 	c.col += c.indent() - c.pad + n
 	c.pos = c.next() + n
 	c.pad = 0
 }
 
-// skip goes past up to n columns of white space.
+// skip moves past up to n columns of white space.
 func (c *cursor) skip(n int) {
 	for {
 		k := min(n, c.pad)

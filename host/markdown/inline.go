@@ -18,7 +18,7 @@ const (
 	maxUnit = 4096
 	// maxBrackets bounds the same for links; a unit with more has none.
 	maxBrackets = 256
-	// maxNesting bounds how many spans cover a byte, since nested emphasis over many lines gives spans in all of them.
+	// maxNesting bounds how many spans cover a byte, since nested emphasis over many lines adds spans to all of them.
 	maxNesting = 8
 	// maxTag bounds an inline HTML tag or an autolink.
 	maxTag = 512
@@ -44,7 +44,7 @@ func (u *unit) add(s []byte, line, col int) {
 }
 
 // batch holds complete units until they are parsed, several at a time. Units do not influence each other. Looking for
-// bare links at each space is slow, so the units that may have some are apart.
+// bare links at each space is slow, so the units that may have some are kept apart.
 type batch struct{ plain, linked unit }
 
 // add adds a unit if it can have any highlight at all.
@@ -101,9 +101,8 @@ func (u *unit) highlight(out []Span, p parser.Parser) []Span {
 	return w.out
 }
 
-// walker goes over the inline nodes and adds their spans. goldmark does not
-// say where most nodes end: those that have a parser of their own are noted in
-// places while it parses, emphasis follows from what it holds.
+// walker goes over the inline nodes and adds their spans. goldmark does not say where most nodes end: those with a
+// parser of their own are noted in places while it parses, emphasis follows from its content.
 type walker struct {
 	unit   *unit
 	places map[ast.Node]place

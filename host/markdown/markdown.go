@@ -1,10 +1,10 @@
 // Package markdown computes highlights for markdown that streams in and is shown byte for byte as it came.
 //
-// The work is split in two. A scanner of our own (blocks.go) walks the lines once and knows their block structure:
-// quotes, lists, fences, tables, headings. What it leaves are short runs of inline text, which goldmark parses
-// (inline.go). A run never reaches over a blank line, a table cell or maxUnit bytes, and where runs begin and end
-// depends on the text alone; so the work is linear in the text, and the highlights do not depend on how the text was
-// cut into chunks.
+// The work is split in two. A scanner of our own (blocks.go) walks the lines once and finds their block structure:
+// quotes, lists, fences, tables, headings. What remains are short runs of inline text, which goldmark parses
+// (inline.go). A run never crosses a blank line or a table cell, or exceeds maxUnit bytes, and where runs begin and end
+// depends only on the text; so the work is linear in the text, and the highlights do not depend on how the text was cut
+// into chunks.
 package markdown
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// maxLine is how many bytes of a line are looked at; what comes behind them is
-// not highlighted, except that CodeBlock spans always cover the whole line.
+// maxLine is how many bytes of a line are looked at; what comes after them is not highlighted, except that CodeBlock
+// spans always cover the whole line.
 const maxLine = 4096
 
 // Group says what a span is. Where two spans cover the same bytes, the one
@@ -82,7 +82,7 @@ func compareSpans(a, b Span) int {
 }
 
 // CodeFence is a completed fenced block outside of quotes, whose code can be highlighted by its language. (In a quote
-// the lines carry markers that are no code.)
+// the lines carry markers that are not code.)
 type CodeFence struct {
 	Line, EndLine int    // the lines of code are [Line, EndLine)
 	Lang          string // first word of the info string, as written; may be empty
@@ -136,8 +136,8 @@ func (d *Document) endLine() {
 // text, and a newline at the end begins one more line.
 func (d *Document) Lines() int { return d.newlines + 1 }
 
-// Settled returns the line from which on the next Highlight may speak again;
-// after a call of Highlight, lines before it keep what they have for good.
+// Settled returns the first line that the next Highlight may change; after a call of Highlight, lines before it are
+// final.
 func (d *Document) Settled() int { return d.from }
 
 // Highlight returns what changed since it was called last: all highlights from line from on, sorted by line and column,
@@ -166,7 +166,7 @@ func (d *Document) Highlight() (from int, spans []Span, fences []CodeFence) {
 	return from, p.out, fences
 }
 
-// FenceFor is what a text can stand between as code, though it may have fences itself.
+// FenceFor returns a fence for a text as code, which may contain fences itself.
 func FenceFor(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -26,11 +26,11 @@ const (
 	maxProject  = 1 << 20
 )
 
-// Config is what the servers need of their session.
+// Config is what the servers need from their session.
 type Config struct {
 	Configured map[string]rpc.MCPServer         // of the configuration
 	Ask        func(session.ElicitationRequest) // asks the user
-	Policy     func() *policy.Policy            // has the answers that last; nil at first. Any goroutine
+	Policy     func() *policy.Policy            // has the lasting answers; nil at first. Any goroutine
 	Hide       func(secrets []string)           // keeps values out of the logs
 	Lookup     func(string) (string, bool)      // of the environment
 }
@@ -39,18 +39,18 @@ type Config struct {
 type Servers struct {
 	base    feature.Base
 	config  Config
-	refused string // the project's file as the user has refused it for this session
+	refused string // the project's file that the user refused for this session
 	left    []rpc.LeftOut
 }
 
 // New returns the servers of a session.
 func New(base feature.Base, config Config) *Servers { return &Servers{base: base, config: config} }
 
-// LeftOut are the servers that the agent was not told of, and why.
+// LeftOut returns the servers that the agent did not get, and why.
 func (s *Servers) LeftOut() []rpc.LeftOut { return s.left }
 
-// For finds the servers for an agent, and calls done with them on the session's goroutine: when the project's file is
-// read, and the user has said whether it counts, which is asked once for what it says. It ends with the context.
+// For finds the servers for an agent, and calls done with them on the session's goroutine, once the project's file is
+// read and the user has decided whether it counts, which is asked once for each content. It ends with the context.
 func (s *Servers) For(ctx context.Context, agent session.Info, done func([]session.MCPServer)) {
 	s.base.Background(func() {
 		text, err := readProject(filepath.Join(s.base.Cwd, projectFile))
@@ -100,7 +100,7 @@ func readProject(path string) ([]byte, error) {
 	return text, err
 }
 
-// give makes the servers ready; those of the configuration come before those of the project of the same name.
+// give resolves the servers; those of the configuration override the project's of the same name.
 func (s *Servers) give(agent session.Info, theirs map[string]rpc.MCPServer, done func([]session.MCPServer)) {
 	all := maps.Clone(theirs)
 	if all == nil {
@@ -127,7 +127,7 @@ const (
 	never  = "never"
 )
 
-// ask asks whether the project's servers are to be used: what they run is the project's, not the user's.
+// ask asks whether to use the project's servers: they run the project's commands, not the user's.
 func (s *Servers) ask(ctx context.Context, text []byte, theirs map[string]rpc.MCPServer, done func(use bool)) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(theirs)) {

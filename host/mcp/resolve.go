@@ -1,5 +1,5 @@
 // Package mcp finds the MCP servers that a session gives to its agent: those of the configuration, and those of the
-// project's .mcp.json where the user wants them.
+// project's .mcp.json if the user wants them.
 package mcp
 
 import (
@@ -41,15 +41,15 @@ func parse(text []byte) (map[string]rpc.MCPServer, error) {
 	return servers, nil
 }
 
-// resolved are servers as the agent is told of them.
+// resolved is the servers as described to the agent.
 type resolved struct {
 	servers []session.MCPServer
 	left    []rpc.LeftOut
-	secrets []string // values that nobody else is to see
+	secrets []string // values that nobody else may see
 }
 
-// resolve makes servers ready for an agent, in the order of their names: variables are expanded, and what cannot be
-// given to it is left out, with the reason.
+// resolve prepares servers for an agent, in the order of their names: variables are expanded, and servers that it
+// cannot take are left out, with the reason.
 func resolve(all map[string]rpc.MCPServer, agent session.Info, lookup func(string) (string, bool)) resolved {
 	var r resolved
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -91,7 +91,7 @@ func wrong(s rpc.MCPServer) string {
 	return ""
 }
 
-// kind is a server's type, "" for an unknown one.
+// kind returns a server's type, "" for an unknown one.
 func kind(s rpc.MCPServer) string {
 	switch t := s.Type; {
 	case s.Command != "" && (t == "" || t == "stdio"):
@@ -119,13 +119,13 @@ func unfit(s session.MCPServer, agent session.Info) string {
 
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
 
-// secretName is a variable's that holds a secret, wherever it is put.
+// secretName matches names of variables that hold secrets, wherever they are used.
 var secretName = regexp.MustCompile(`(?i)key|token|secret|pass|auth|credential`)
 
 // expansion puts the values of variables into a server's entry.
 type expansion struct {
 	lookup  func(string) (string, bool)
-	missing string // the first variable that is not set, in words
+	missing string // names the first variable that is not set
 	secrets []string
 }
 
@@ -166,7 +166,7 @@ func (e *expansion) server(name string, s rpc.MCPServer) session.MCPServer {
 	return server
 }
 
-// describe is a server in words, for the user to decide about.
+// describe describes a server in words, for the user to decide.
 func describe(name string, s rpc.MCPServer) string {
 	if s.URL == "" {
 		return name + " (" + session.Quoted(append([]string{s.Command}, s.Args...)) + ")"

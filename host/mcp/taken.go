@@ -13,15 +13,15 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/atomicfile"
 )
 
-// taken is what is kept of an agent, in a file of its own: `:checkhealth` (lua/acp/mcp/servers.lua) reads it, which
-// starts nothing.
+// taken is what is kept about an agent, in a file of its own, for `:checkhealth` (lua/acp/mcp/servers.lua), which
+// starts no agents.
 type taken struct {
 	Agent   string   `json:"agent"`             // as configured
 	Version string   `json:"version,omitempty"` // as the agent said it
 	Kinds   []string `json:"kinds"`             // of servers
 }
 
-// KeepTaken keeps in a folder, which need not be there, which kinds of servers an agent takes. It reads and writes the
+// KeepTaken saves in a folder, which need not exist, which kinds of servers an agent takes. It reads and writes the
 // disk, on any goroutine.
 func KeepTaken(dir, agent string, info session.Info) error {
 	t := taken{Agent: agent, Version: info.Version, Kinds: []string{}}

@@ -1,5 +1,5 @@
-// Package opening opens a session in its agent: it makes a new one, takes up one that the agent keeps, or forks another.
-// It owns the session's id in the agent, and passes on what is new of a conversation that the agent repeats.
+// Package opening opens a session in its agent: it makes a new one, resumes one that the agent keeps, or forks another.
+// It owns the agent's id of the session, and passes on what is new in a conversation that the agent repeats.
 package opening
 
 import (
@@ -24,15 +24,15 @@ import (
 type Agent interface {
 	session.Agent
 
-	// Route brings what the agent says of the session of an id to this one. Any goroutine.
+	// Route directs the agent's messages for a session id to this session. Any goroutine.
 	Route(id string)
 	Unroute(id string)
-	// Discard is Unroute for a session that nobody wants any more, which the agent may free. Any goroutine.
+	// Discard is Unroute for a session that is no longer wanted, which the agent may free. Any goroutine.
 	Discard(id string)
-	// AwaitName says that the agent is asked for a session that has no id yet, and Named that it has answered.
+	// AwaitName says that the agent was asked for a session that has no id yet, and Named that it has answered.
 	AwaitName()
 	Named()
-	// ForgetEarly drops what came for a session before it was opened here.
+	// ForgetEarly drops what arrived for a session before it was opened here.
 	ForgetEarly(id string)
 }
 
@@ -47,11 +47,11 @@ type Config struct {
 	Agent func() Agent        // nil while there is none
 	Info  func() session.Info // what it has said of itself
 
-	Record func(past []history.Said) // keeps what is said from here on, below what was said in the session it is made from
-	Apply  func(session.Update)      // brings an update into the conversation
-	Bring  func(session.Update)      // brings one that the agent has told
-	New    func()                    // the session was made, and is to be set up
-	Ready  func()                    // the session was taken up or made from another one
+	Record func(past []history.Said) // keeps what is said from here on, after what was said in the session it was forked from
+	Apply  func(session.Update)      // applies an update to the conversation
+	Bring  func(session.Update)      // applies one from the agent
+	New    func()                    // the session was made, and must be set up
+	Ready  func()                    // the session was resumed or forked
 	Login  func()                    // the agent wants the user to log in
 	Die    func(error)
 }
@@ -62,17 +62,16 @@ type Opening struct {
 	config Config
 	remote
 
-	place   session.Place    // where the session was opened last
+	place   session.Place    // where the session was last opened
 	finding func()           // ends the search for its MCP servers
-	past    []history.Prompt // what the user had said in it when it was taken up
+	past    []history.Prompt // what the user had said in it when it was resumed
 }
 
-// New returns a session that is not open. Its stored id, "" for none, is the agent's name of the one to be taken up;
-// retold says that the chat shows what was said in it.
+// New returns a session that is not open.
 func New(base feature.Base, config Config) *Opening { return &Opening{base: base, config: config} }
 
-// TakeUp says which of the sessions that the agent keeps is to be taken up. Where it is retold, the chat shows what was
-// said in it already.
+// TakeUp says which of the agent's stored sessions to resume; retold says that the chat already shows what was said in
+// it.
 func (o *Opening) TakeUp(stored string, retold bool) {
 	o.stored, o.retold = stored, retold && stored != ""
 }
@@ -80,21 +79,21 @@ func (o *Opening) TakeUp(stored string, retold bool) {
 // Archived says that the agent has the stored session archived.
 func (o *Opening) Archived() { o.archived = true }
 
-// From says that the session is made from another one.
+// From says that the session is forked from another one.
 func (o *Opening) From(f *Fork) { o.fork = f }
 
-// Known are the prompts of the session that the chat shows already.
+// Known sets the prompts of the session that the chat already shows.
 func (o *Opening) Known(past []history.Prompt) { o.past = past }
 
-// ID is the agent's name of the session, "" while it is not open there; Stored is the name to take it up again.
+// ID returns the agent's id of the session, "" while it is not open there; Stored returns the id to resume it by.
 func (o *Opening) ID() string     { return o.id }
 func (o *Opening) Stored() string { return o.stored }
 
-// Repeats reports whether the agent tells what the chat shows already.
+// Repeats reports whether the agent is repeating what the chat already shows.
 func (o *Opening) Repeats() bool { return o.skipping }
 
-// Open makes the session in the agent, or takes up the one that it keeps: the way that repeats nothing where the chat
-// shows all of it already, else the one that tells it.
+// Open makes the session in the agent, or resumes the stored one: without a replay if the chat already shows all of it,
+// otherwise with one.
 func (o *Opening) Open() {
 	o.stopFinding()
 	var ctx context.Context
@@ -136,7 +135,7 @@ func (o *Opening) Closed() {
 	o.id = ""
 }
 
-// systemPrompt is what the configuration has the agent told, as far as that takes it.
+// systemPrompt returns the configuration's system prompt, as far as the agent takes it.
 func (o *Opening) systemPrompt() session.SystemPrompt {
 	info := o.config.Info()
 	p := session.SystemPrompt{Text: o.config.SystemPrompt.Text, Own: o.config.SystemPrompt.Mode == "override"}
@@ -197,7 +196,7 @@ func (o *Opening) openNew() {
 	})
 }
 
-// openFork makes the session from another one in the agent. Some agents tell what was said in that.
+// openFork forks the session from another one in the agent. Some agents replay what was said in that.
 func (o *Opening) openFork() {
 	agent, f := o.config.Agent(), o.fork
 	o.skipping = len(f.Past) > 0
@@ -217,11 +216,10 @@ func (o *Opening) openFork() {
 	})
 }
 
-// opens is a request of the agent's that takes up a stored session.
+// opens is a request to the agent that resumes a stored session.
 type opens func(id string, at session.Place, done func(session.Setup, error)) (cancel func())
 
-// takeUp takes up the stored session, unless the agent says that it does not know it, and when it has it archived no
-// longer.
+// takeUp resumes the stored session, unless the agent says that it does not know it, after unarchiving it.
 func (o *Opening) takeUp(method string, send opens) {
 	o.whereKnown(func() {
 		o.whereListed(func() { o.takeUpKnown(method, send) })
@@ -239,7 +237,7 @@ func (o *Opening) whereKnown(then func()) {
 		case o.config.Agent() != agent: // closed or restarted meanwhile
 		case session.NotFound(err), errors.Is(err, control.ErrGivenUp):
 			o.notOpened("session/status", err)
-		default: // opening it tells what else there is
+		default: // opening it shows what else is wrong
 			then()
 		}
 	})
@@ -267,7 +265,7 @@ func (o *Opening) takeUpKnown(method string, send opens) {
 	o.id = o.stored
 	agent := o.config.Agent()
 	agent.ForgetEarly(o.stored)
-	agent.Route(o.stored) // what is told comes before the answer
+	agent.Route(o.stored) // the replay comes before the answer
 	o.config.Record(nil)
 	o.config.Apply(session.SessionStart{})
 	o.request(method, func(done func(session.Setup, error)) func() {
@@ -281,20 +279,20 @@ func (o *Opening) takeUpKnown(method string, send opens) {
 			o.base.Remark("info", "Started again: the agent remembers what was said above.")
 		}
 		o.repeated()
-		o.config.Apply(session.Cancelling{}) // nothing of what was told goes on
+		o.config.Apply(session.Cancelling{}) // nothing of the replay is still running
 		o.resumed()
 		o.config.Ready()
 	})
 }
 
-// offered takes the commands that some agents name when they open a session.
+// offered applies the commands that some agents send when they open a session.
 func (o *Opening) offered(setup session.Setup) {
 	if setup.Commands != nil {
 		o.config.Apply(session.CommandsUpdate{Commands: setup.Commands})
 	}
 }
 
-// request sends one of the requests that open a session; opened is called when that has succeeded.
+// request sends one of the requests that open a session; opened is called if that succeeds.
 func (o *Opening) request(method string, send func(done func(session.Setup, error)) (cancel func()), opened func(session.Setup)) {
 	agent := o.config.Agent()
 	o.base.Changed()
@@ -313,7 +311,7 @@ func (o *Opening) request(method string, send func(done func(session.Setup, erro
 			if err == nil {
 				agent.Discard(setup.SessionID)
 			}
-		case errors.Is(err, acp.ErrClosed): // the end of the process is told
+		case errors.Is(err, acp.ErrClosed): // the end of the process is reported
 		case err != nil:
 			o.notOpened(method, err)
 		default:
@@ -339,7 +337,7 @@ func (o *Opening) notOpened(method string, err error) {
 	}
 }
 
-// Hear takes an update of the agent's, and brings what of it is new.
+// Hear handles an update from the agent, and applies what is new of it.
 func (o *Opening) Hear(u session.Update) {
 	switch tells := session.Tells(u); {
 	case tells && o.skipping:
@@ -352,10 +350,10 @@ func (o *Opening) Hear(u session.Update) {
 	}
 }
 
-// Prompted says that the agent has got a prompt: what it tells from here on is new.
+// Prompted says that the agent has got a prompt: everything from here on is new.
 func (o *Opening) Prompted() { o.skipping, o.replay = false, nil }
 
-// repeated is told that the agent has repeated what it repeats of the session: what was not known goes below.
+// repeated says that the agent has repeated everything of the session: what was not known is added below.
 func (o *Opening) repeated() {
 	if o.replay == nil {
 		return

@@ -2,48 +2,47 @@ package opening
 
 import "github.com/acp-nvim/acp-nvim/host/history"
 
-// remote is who the session is to its agent.
+// remote is the session's identity in its agent.
 type remote struct {
-	id       string // the agent's name of the session, while it is open there
-	stored   string // the agent's name of it, to take it up again
-	own      bool   // it was made here, not taken up
-	retold   bool   // what was said in it is in the chat already
-	skipping bool   // what the agent tells is a replay of that
+	id       string // the agent's id of the session, while it is open there
+	stored   string // the agent's id of it, to resume it by
+	own      bool   // it was made here, not resumed
+	retold   bool   // the chat already shows what was said in it
+	skipping bool   // the agent is replaying that
 
-	fork     *Fork // what it is to be made from; nil for none, or once it is made
+	fork     *Fork // what it is forked from; nil for none, or once it is made
 	archived bool  // the agent has it archived
 
-	replay *history.Replay // what the agent tells is compared with that
+	replay *history.Replay // compares what the agent replays
 }
 
-// Fork is what a session is made from: another one as it is, or as it was.
+// Fork is what a session is forked from: another one as it is, or as it was.
 type Fork struct {
 	Session int    // its id in this Neovim
 	ID      string // the agent's
 	After   string // the agent's id of the last message that the new one has too; "" for all of them
 	Title   string
-	Past    []history.Said // what was said until then, as far as it is kept
+	Past    []history.Said // what was said until then, as far as kept
 }
 
-// made is told that the agent has made the session that is open now.
+// made notes that the agent has made the session that is now open.
 func (r *remote) made() { r.stored, r.own, r.retold = r.id, true, false }
 
-// resumed is told that the agent has taken up the stored one.
+// resumed notes that the agent has resumed the stored one.
 func (r *remote) resumed() { r.own, r.retold = false, false }
 
-// forked is told that the agent has made it from another one.
+// forked notes that the agent has forked it from another one.
 func (r *remote) forked() {
 	r.stored, r.fork = r.id, nil
 	r.resumed()
 }
 
-// Again is told that the session is to be opened once more; said reports whether the chat shows something of the
-// conversation.
+// Again prepares for opening the session once more; said says whether the chat shows any of the conversation.
 func (r *remote) Again(said bool) {
 	switch {
 	case said:
 		r.retold = r.stored != ""
 	case r.own:
-		r.stored = "" // there is nothing in it to remember
+		r.stored = "" // there is nothing in it to resume
 	}
 }

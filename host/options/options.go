@@ -1,5 +1,5 @@
-// Package options sets the options of a session, its mode and model among them: as the configuration has them when the
-// session is new, and as the user chooses later.
+// Package options sets the options of a session, including its mode and model: from the configuration when the session
+// is new, and as the user chooses later.
 package options
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Config is what the options of a session need of it. The functions are called on its goroutine.
+// Config is what the options of a session need from it. The functions are called on its goroutine.
 type Config struct {
 	Conversation *session.Conversation
 	Requests     *control.Requests
 	Remarks      *remark.Remarks
 	Configured   map[string]string    // values to begin with, by an option's id or category
 	Agent        func() session.Agent // nil while there is none
-	ID           func() string        // the agent's name of the session
+	ID           func() string        // the agent's id of the session
 	Ready        func() bool
-	AfterLogin   func(func())         // has a function called when the user has logged in
-	Apply        func(session.Update) // brings an update into the conversation
-	Begun        func()               // those of the configuration are set
+	AfterLogin   func(func())         // calls a function when the user has logged in
+	Apply        func(session.Update) // applies an update to the conversation
+	Begun        func()               // the configuration's options are set
 }
 
 // Options belong to the session's goroutine.
@@ -71,7 +71,7 @@ func (o *Options) Set(m rpc.SetOption) {
 	})
 }
 
-// request asks the agent for another value. then is called unless the agent has gone by then.
+// request asks the agent for another value. then is called unless the agent is gone by then.
 func (o *Options) request(option session.Option, value string, then func(error)) {
 	agent := o.config.Agent()
 	control.Ask(o.config.Requests, "the change of "+option.Name, func(answer func([]session.Option, error) bool) func() {
@@ -92,10 +92,10 @@ func (o *Options) request(option session.Option, value string, then func(error))
 	})
 }
 
-// Begin sets the options of the configuration, for a session that is new.
+// Begin sets the configuration's options in a new session.
 func (o *Options) Begin() { o.configure(slices.Sorted(maps.Keys(o.config.Configured))) }
 
-// configure sets options one after the other in the agent's order, as one may bring or change another.
+// configure sets options one after another in the agent's order, as one may add or change another.
 func (o *Options) configure(names []string) {
 	for _, option := range o.config.Conversation.Options {
 		at := slices.IndexFunc(names, func(name string) bool {
@@ -116,7 +116,7 @@ func (o *Options) configure(names []string) {
 		o.request(option, value, func(err error) {
 			if session.AuthRequired(err) {
 				o.config.AfterLogin(func() {
-					if o.config.Agent() == agent { // in a new process all of them are set anew
+					if o.config.Agent() == agent { // in a new process all of them are set again
 						o.configure(names)
 					}
 				})

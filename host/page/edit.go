@@ -13,13 +13,13 @@ type Edit struct {
 	// column, group.
 	MarkRow, MarkEnd int
 	Marks            []int
-	// Decor is what stands beside the text of a row.
+	// Decor is what is shown beside the text of a row.
 	Decor []Decor
-	// Code is what has been completed of fenced code, to be highlighted in its language.
+	// Code is fenced code that is now complete, to be highlighted in its language.
 	Code []Code
-	// Prose are the rows of texts in markdown that are complete, each from its first to behind its last.
+	// Prose are the rows of complete markdown texts, each from its first to after its last.
 	Prose [][2]int
-	// Images are the pictures to be shown below a row, where that can be.
+	// Images are the pictures to show below a row, if possible.
 	Images []Image
 }
 
@@ -29,17 +29,17 @@ type Code struct {
 	Lang        string // what stands behind the fence; "" of a diff
 
 	Col  int   // where the code begins in each line, in bytes
-	Cols []int // that, for each line, where they differ
+	Cols []int // the same for each line, if they differ
 
-	// Of a diff: the file's name, and for each line which side of it it is of: '-' for the old one, '+'
-	// for the new one, ' ' for both, '.' where it is no text of the file.
+	// For a diff: the file's name, and for each line its side: '-' for the old one, '+' for the new one, ' ' for both,
+	// '.' if it is not text of the file.
 	File   string
 	Sides  string
 	Around []Around
 }
 
-// Around is text of a file that is not shown, but stands before a line that is, counted from the first of a
-// [Code], or behind the last: it tells what those lines mean.
+// Around is text of a file that is not shown but comes before a shown line, counted from the first of a [Code], or
+// after the last: a parser needs it.
 type Around struct {
 	Line  int
 	Lines []string
@@ -60,7 +60,7 @@ type Image struct {
 	Path string
 }
 
-// Added is by how many lines the edit lengthens the buffer.
+// Added returns by how many lines the edit lengthens the buffer.
 func (e *Edit) Added() int {
 	if e.Append {
 		return len(e.Lines) - 1
@@ -68,10 +68,10 @@ func (e *Edit) Added() int {
 	return len(e.Lines) - (e.EndRow - e.Row)
 }
 
-// editCost is about what an edit costs Neovim, however little it changes, in bytes of plain text.
+// editCost is about what any edit costs Neovim, in bytes of plain text.
 const editCost = 1 << 10
 
-// cost is about what so many lines, marks and decor cost Neovim, in bytes of plain text.
+// cost returns about what these lines, marks and decor cost Neovim, in bytes of plain text.
 func cost(lines []string, marks, decor int) int {
 	n := 16*len(lines) + 2*marks + 64*decor
 	for _, l := range lines {
@@ -80,8 +80,7 @@ func cost(lines []string, marks, decor int) int {
 	return n
 }
 
-// join takes in the edit that comes next, where it changes the lines right below: many small edits cost
-// Neovim more than one.
+// join merges the next edit if it changes the lines right below: many small edits cost Neovim more than one.
 func (e *Edit) join(next *Edit) bool {
 	end := e.Row + len(e.Lines)
 	if e.Append || next.Append || e.MarkEnd != end || next.Row != end || next.MarkRow != end {

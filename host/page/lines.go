@@ -2,27 +2,27 @@ package page
 
 import "slices"
 
-// Line is a line of a block, as its renderer has it. Lines are never changed in place.
+// Line is a line of a block, of its renderer's type. Lines are never changed in place.
 type Line[L any] interface {
 	Equal(L) bool // whether both look the same
-	// Draw adds the line to an edit: one text, and what it looks like at a row.
+	// Draw adds the line to an edit: its text, and its look at a row.
 	Draw(e *Edit, row int)
 }
 
-// Lines is what the buffer has of a block that is made of lines. Its zero value is none of them.
+// Lines is what the buffer has of a block that is made of lines. Its zero value is nothing.
 type Lines[L Line[L]] struct {
 	have []L
-	// Where the last edit did not send all of want: how much it did send, and how many lines at both ends are
-	// as they were before the first such edit.
+	// If the last edit did not send all of want: how much it did send, and how many lines at both ends are as they were
+	// before the first such edit.
 	want       []L
 	sent       int
 	head, tail int
 }
 
-// Have are the lines that the buffer has.
+// Have returns the lines that the buffer has.
 func (l *Lines[L]) Have() []L { return l.have }
 
-// Thin replaces the lines that the buffer has by others that are equal and take less memory.
+// Thin replaces the lines that the buffer has by equal ones that take less memory.
 func (l *Lines[L]) Thin(thin func(L) L) {
 	have := make([]L, len(l.have))
 	for i, line := range l.have {
@@ -31,12 +31,12 @@ func (l *Lines[L]) Thin(thin func(L) L) {
 	l.have = have
 }
 
-// goneAtOnce is how many lines Neovim is to take away at once, which are not counted by their bytes.
+// goneAtOnce is how many lines Neovim may remove at once, as removals are not counted by bytes.
 const goneAtOnce = 20_000
 
-// Take returns the edit of a block at row that brings it nearer to the lines want, of about budget bytes, or
-// nil where it has them already. When it is done, code is asked for the code that the lines [from, end) of
-// the block are part of, in rows of the buffer.
+// Take returns the edit of a block at row that brings it closer to the lines want, of about budget bytes, or nil if it
+// already has them. When it is done, code is asked for the code that the lines [from, end) of the block are part of, in
+// rows of the buffer.
 func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Code) (e *Edit, done bool) {
 	old, cut := l.have, l.want != nil
 	from := 0
@@ -61,13 +61,13 @@ func (l *Lines[L]) Take(want []L, row, budget int, code func(from, end int) []Co
 		return &Edit{Row: row + gone, EndRow: row + oldEnd, MarkRow: row + gone, MarkEnd: row + gone}, false
 	}
 	if from == end && from == oldEnd && !cut {
-		l.have = want // what does not show may differ
+		l.have = want // invisible details may differ
 		return nil, true
 	}
 	e = &Edit{Row: row + from, EndRow: row + oldEnd, MarkRow: row + from}
 	for i := from; i < end; i++ {
 		if budget <= 0 {
-			// The rest of it another time, and until then as many lines stay as they are.
+			// The rest follows later, and until then as many lines stay as they are.
 			left := min(oldEnd, i)
 			l.have = want[:i:i]
 			if left < len(old) {

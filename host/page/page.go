@@ -1,9 +1,9 @@
-// Package page turns what a buffer is to show into the edits that bring it there. It is pure: it knows what
-// the buffer has if no edit was refused, hands out the next edits, about as many as Neovim takes at once,
-// and begins anew where one was refused.
+// Package page turns what a buffer should show into the edits that lead there. It is pure: it knows what the buffer has
+// if no edit was refused, returns the next edits, about as many as Neovim takes at once, and starts over if one was
+// refused.
 //
-// A page consists of blocks, which are known by their index. What is in them belongs to those who render
-// them: for most that is [Lines], of which only those are sent that differ; text that only grows is appended.
+// A page consists of blocks, identified by their index. Their content belongs to whoever renders them: for most that is
+// [Lines], of which only differing ones are sent; text that only grows is appended.
 package page
 
 import "slices"
@@ -11,7 +11,7 @@ import "slices"
 // Page is what a buffer has, and which of it is out of date. Its zero value is an empty buffer. One goroutine owns it.
 type Page struct {
 	rows  []int // lines the buffer has of each block
-	dirty []int // blocks, ascending, of which there is something to send
+	dirty []int // blocks, ascending, that have something to send
 	count int   // lines the buffer has
 	seq   int   // of the last edit
 	moves []move
@@ -20,10 +20,10 @@ type Page struct {
 // move is how an edit moved the rows from one on.
 type move struct{ row, end, by int }
 
-// remembered is how many edits are known that Neovim may not have made yet when it says something of a row.
+// remembered is how many edits are remembered that Neovim may not have made yet when it refers to a row.
 const remembered = 500
 
-// Insert puts a block where that with the index i is, or at the end, which is yet to be sent.
+// Insert inserts a block before the one with index i, or at the end; it still has to be sent.
 func (p *Page) Insert(i int) {
 	p.rows = slices.Insert(p.rows, i, 0)
 	at, _ := slices.BinarySearch(p.dirty, i)
@@ -33,15 +33,15 @@ func (p *Page) Insert(i int) {
 	p.dirty = slices.Insert(p.dirty, at, i)
 }
 
-// Touch says that there is something to send of a block.
+// Touch says that a block has something to send.
 func (p *Page) Touch(i int) {
 	if at, found := slices.BinarySearch(p.dirty, i); !found {
 		p.dirty = slices.Insert(p.dirty, at, i)
 	}
 }
 
-// Arrange gives the page other blocks: for each the index of the one that it was, in ascending order, or -1
-// for a new one, which is yet to be sent. One that is left out must have no rows.
+// Arrange rearranges the blocks: was has for each its previous index, in ascending order, or -1 for a new one, which
+// still has to be sent. One that is left out must have no rows.
 func (p *Page) Arrange(was []int) {
 	rows, dirty := make([]int, len(was)), []int(nil)
 	for i, old := range was {
@@ -58,8 +58,8 @@ func (p *Page) Arrange(was []int) {
 	p.rows, p.dirty = rows, dirty
 }
 
-// Reset says that the buffer is to be filled anew, as an edit did not reach it: somebody has changed it, or
-// Neovim was in a state that allows no change. Whoever keeps [Lines] of the page resets those too.
+// Reset says that the buffer must be refilled because an edit did not reach it: somebody changed it, or Neovim was in a
+// state that allows no changes. Whoever keeps [Lines] of the page resets those too.
 func (p *Page) Reset() {
 	clear(p.rows)
 	p.count, p.moves = 0, nil
@@ -73,13 +73,13 @@ func (p *Page) Reset() {
 // Dirty reports whether there is something to send.
 func (p *Page) Dirty() bool { return len(p.dirty) > 0 }
 
-// Rows is how many lines the buffer has of a block.
+// Rows returns how many lines the buffer has of a block.
 func (p *Page) Rows(i int) int { return p.rows[i] }
 
-// Seq is the number of the last edit.
+// Seq returns the number of the last edit.
 func (p *Page) Seq() int { return p.seq }
 
-// At gives the block at a row, and the row where it begins; -1 where there is none.
+// At returns the block at a row, and the row where it begins; -1 if there is none.
 func (p *Page) At(row int) (i, first int) {
 	if row < 0 {
 		return -1, 0
@@ -93,7 +93,7 @@ func (p *Page) At(row int) (i, first int) {
 	return -1, 0
 }
 
-// rowOf is the row where a block begins. Those near the end, where nearly all changes of a chat are, are found
+// rowOf returns the row where a block begins. Blocks near the end, where nearly all changes of a chat are, are found
 // from the end.
 func (p *Page) rowOf(i int) int {
 	row := p.count
@@ -103,8 +103,8 @@ func (p *Page) rowOf(i int) int {
 	return row
 }
 
-// RowNow gives the row that a row has become since the edit seq, the last one that the user has seen; false
-// where that is too long ago, or the page was filled anew.
+// RowNow returns where a row has moved since the edit seq, the last one that the user has seen; false if that is too
+// long ago, or the page was refilled.
 func (p *Page) RowNow(row, seq int) (int, bool) {
 	since := p.seq - seq
 	if row < 0 || since < 0 || since > len(p.moves) {
@@ -121,9 +121,9 @@ func (p *Page) RowNow(row, seq int) (int, bool) {
 	return row, true
 }
 
-// Take returns the next edits, from the top, about budget bytes of text and highlights. Call it again while
-// the page is [Page.Dirty]. next gives the next edit of a block, which begins at row, or nil where nothing
-// differs; done says that nothing is left of it to send.
+// Take returns the next edits, from the top, about budget bytes of text and highlights. Call it again while the page is
+// [Page.Dirty]. next returns the next edit of a block, which begins at row, or nil if nothing differs; done says that
+// it has nothing left to send.
 func (p *Page) Take(budget int, next func(i, row, budget int) (e *Edit, done bool)) []Edit {
 	var edits []Edit
 	last, row := -1, 0

@@ -1,5 +1,5 @@
-// Package sentence says calls of the editor's tools in words, the same for every agent. It needs no more than what the
-// agent tells of the call, so it does for stored conversations too.
+// Package sentence describes calls of the editor's tools in words, the same for every agent. It needs only what the
+// agent reports about the call, so it works for stored conversations too.
 package sentence
 
 import (
@@ -16,7 +16,7 @@ import (
 // Server is the name by which agents know the editor's tools.
 const Server = "nvim"
 
-// objects are what tools ask about, by their names; %s is the argument that says most.
+// objects is what tools ask about, by tool; %s is the most telling argument.
 var objects = map[string]struct{ argument, words string }{
 	"open_files":        {"", "the open files"},
 	"read_buffer":       {"path", "the text of %s"},
@@ -44,16 +44,16 @@ var objects = map[string]struct{ argument, words string }{
 	"run_task":          {"name", "to run the task %s"},
 }
 
-// nothing is what is left of an object whose argument is not told.
+// nothing is what remains of an object whose argument is missing.
 var nothing = map[string]string{"diagnostics": "diagnostics", "read_buffer": "the text of a file", "run_task": "to run a task"}
 
-// count is how an answer begins that counts.
+// count matches the beginning of an answer that counts.
 var count = regexp.MustCompile(`^(?:no|\d+) [a-z' ]+:?(?:\n|$)`)
 
-// longest is how many bytes of an argument are shown.
+// longest bounds the bytes of an argument that are shown.
 const longest = 200
 
-// listed is a place in an answer of the editor's.
+// listed matches a place in an answer of the editor's.
 var listed = regexp.MustCompile(`^ *(\S[^:]*):(\d+)(?::\d+)?:`)
 
 // PlaceIn finds the place that a line of an answer names; its path may be relative to the session's folder.
@@ -66,20 +66,20 @@ func PlaceIn(line string) (path string, number int, ok bool) {
 	return m[1], number, err == nil
 }
 
-// Of says a call of a tool in words; ok is false where it is none of the editor's.
+// Of describes a call of a tool in words; ok is false if it is not one of the editor's.
 func Of(c *session.ToolCall) (words string, ok bool) {
 	words, found, ok := Said(c)
 	return words + found, ok
 }
 
-// Said is [Of] in two parts: what was asked, and what the answer has, or "".
+// Said is [Of] in two parts: what was asked, and what was found, or "".
 func Said(c *session.ToolCall) (words, found string, ok bool) {
 	tool, arguments, ok := called(c)
 	if !ok || !c.Editor {
 		return "", "", false
 	}
 	var args map[string]any
-	_ = json.Unmarshal(arguments, &args) // what is no object names nothing
+	_ = json.Unmarshal(arguments, &args) // anything but an object names nothing
 	words = "asked the editor: " + object(tool, args)
 	if c.Status.Finished() {
 		found = counted(c)
@@ -87,15 +87,15 @@ func Said(c *session.ToolCall) (words, found string, ok bool) {
 	return words, found, true
 }
 
-// Tool is the tool of the editor's of which a call seems to be: what it says of itself names the server, which may be
-// another one of that name. ok is false where it names none.
+// Tool returns the editor's tool that a call seems to use: its description names the server, which may be another one
+// of that name. ok is false if it names none.
 func Tool(c *session.ToolCall) (tool string, ok bool) {
 	tool, _, ok = called(c)
 	return tool, ok
 }
 
-// called is [Tool] with its arguments. OpenCode says the tool in the title alone, which may be anything: there only a name
-// that is known counts.
+// called is [Tool] with its arguments. OpenCode names the tool only in the title, which may be anything: there only a
+// known name counts.
 func called(c *session.ToolCall) (tool string, arguments json.RawMessage, ok bool) {
 	if m, ok := c.MCP(); ok {
 		return m.Tool, m.Arguments, m.Server == Server
@@ -125,7 +125,7 @@ func object(tool string, args map[string]any) string {
 	return strings.ReplaceAll(tool, "_", " ")
 }
 
-// counted is how many things the answer has.
+// counted returns how many things the answer has.
 func counted(c *session.ToolCall) string {
 	for _, item := range c.Content {
 		block, _ := item.(session.ContentItem)
