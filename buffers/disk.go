@@ -177,9 +177,9 @@ func cause(err error) error {
 	return err
 }
 
-// write gives the file at path, of which now is what the disk has, the content data. Whoever looks sees
-// the old content or data, nothing between, except where only writing in place keeps what the file is:
-// hard links, another owner, a directory that may not be written. A file that is made anew stands as was says.
+// write gives the file at path, whose present state is now, the content data. Readers see the old content or data,
+// nothing in between, unless the file can only be preserved by writing in place: hard links, another owner, a directory
+// that may not be written. A recreated file gets the attributes of was.
 func (j *journal) write(path string, data []byte, now file, was *standing) error {
 	if !now.exists() {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
