@@ -59,9 +59,17 @@ func (f file) standing() *standing {
 }
 
 // readFile reads a regular file. Anything else at path is an immediate error: opening a FIFO or a device never blocks.
-func readFile(path string) (file, error) { return readUpTo(path, maxFile) }
+func readFile(path string) (file, error) {
+	f, err := readUpTo(path, maxFile)
+	if errors.Is(err, ErrMoved) {
+		if real, e := RealPath(path); e == nil {
+			return readUpTo(real, maxFile)
+		}
+	}
+	return f, err
+}
 
-// readUpTo is readFile of at most limit bytes; a larger file is an tooLarge.
+// readUpTo is readFile of at most limit bytes, at a real path; a larger file is an tooLarge.
 func readUpTo(path string, limit int64) (file, error) {
 	f, info, err := openFile(path)
 	if err != nil {
@@ -85,6 +93,10 @@ func readUpTo(path string, limit int64) (file, error) {
 // OnDisk returns the bytes of a regular file on the disk, whatever its buffer has, or an error if there are more than
 // limit. It never blocks.
 func OnDisk(path string, limit int64) ([]byte, error) {
+	path, err := RealPath(path)
+	if err != nil {
+		return nil, err
+	}
 	f, err := readUpTo(path, limit)
 	return f.data, err
 }
@@ -92,7 +104,8 @@ func OnDisk(path string, limit int64) ([]byte, error) {
 // readPatience is how long a read may wait for data: some system files are regular by type but wait like a pipe.
 const readPatience = time.Second
 
-// openFile opens a regular file to be read; info is from before anything was read, so that a change meanwhile shows.
+// openFile opens a regular file at a real path to be read; info is from before anything was read, so that a change meanwhile
+// shows.
 func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 	if info, err = os.Stat(path); err == nil {
 		err = regular(info)
@@ -100,7 +113,7 @@ func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 	if err != nil {
 		return nil, nil, cause(err)
 	}
-	if f, err = os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0); err != nil {
+	if f, err = openReal(path, os.O_RDONLY|unix.O_NONBLOCK); err != nil {
 		return nil, nil, cause(err)
 	}
 	if info, err = f.Stat(); err == nil {
@@ -116,7 +129,7 @@ func openFile(path string) (f *os.File, info fs.FileInfo, err error) {
 
 // readOld reads the file that a write is to replace, and checks that it may be replaced.
 func readOld(path string) (file, error) {
-	old, err := readFile(path)
+	old, err := readUpTo(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file{}, nil
 	}
@@ -171,6 +184,8 @@ func cause(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, fs.ErrPermission):
 		return fs.ErrPermission
+	case errors.Is(err, ErrMoved):
+		return ErrMoved
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrNotRegular
 	}
@@ -233,40 +248,44 @@ func IsTemporary(path string) bool {
 }
 
 // replace renames a new file over path, with the attributes of was; nil if there was no file.
-func (j *journal) replace(path string, data []byte, was *standing) (err error) {
+func (j *journal) replace(path string, data []byte, was *standing) error {
 	// The mode that a new file has by the umask, which os.CreateTemp ignores; restrictions apply from the beginning.
-	mode := fs.FileMode(0o666)
+	mode := uint32(0o666)
 	if was != nil {
 		mode = 0o600
 	}
-	name := filepath.Join(filepath.Dir(path), temporaryPrefix+strconv.FormatUint(rand.Uint64(), 36))
-	defer j.begin(entry{Path: path, Temp: name}, nil, nil).end()
-	tmp, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
+	name := temporaryPrefix + strconv.FormatUint(rand.Uint64(), 36)
+	beside := filepath.Join(filepath.Dir(path), name)
+	defer j.begin(entry{Path: path, Temp: beside}, nil, nil).end()
+	return inFolder(path, func(folder int, base string) (err error) {
+		fd, err := unix.Openat(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, mode)
 		if err != nil {
-			os.Remove(name)
+			return err
 		}
-	}()
-	_, err = tmp.Write(data)
-	if was != nil && err == nil {
-		err = was.give(tmp)
-	}
-	if was != nil && err == nil {
-		err = keepAttributes(tmp, path)
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(name, path)
+		tmp := os.NewFile(uintptr(fd), beside)
+		defer func() {
+			if err != nil {
+				_ = unix.Unlinkat(folder, name, 0)
+			}
+		}()
+		_, err = tmp.Write(data)
+		if was != nil && err == nil {
+			err = was.give(tmp)
+		}
+		if was != nil && err == nil {
+			err = keepAttributes(tmp, path)
+		}
+		if err == nil {
+			err = tmp.Sync()
+		}
+		if e := tmp.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			return err
+		}
+		return unix.Renameat(folder, name, folder, base)
+	})
 }
 
 // give fails with fs.ErrPermission if the owner cannot be set.
@@ -284,7 +303,7 @@ func (s *standing) give(f *os.File) error {
 }
 
 func overwrite(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)
+	f, err := openReal(path, os.O_WRONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return err
 	}
@@ -303,7 +322,7 @@ func (j *journal) restore(path string, old file) error {
 	now, err := readFile(path)
 	switch {
 	case err == nil && !old.exists():
-		return os.Remove(path)
+		return removeReal(path)
 	case !old.exists() || err == nil && bytes.Equal(now.data, old.data):
 		return nil
 	case err != nil:

@@ -55,3 +55,34 @@ func RealPath(path string) (string, error) {
 	}
 	return done, nil
 }
+
+// openReal opens the file at a real path. It is ErrMoved where somebody has put a link into the path since that was found:
+// what was decided about one file is done to no other.
+func openReal(path string, flags int) (*os.File, error) {
+	for {
+		switch fd, err := openStraight(path, flags); {
+		case err == nil:
+			return os.NewFile(uintptr(fd), path), nil
+		case errors.Is(err, unix.ELOOP):
+			return nil, ErrMoved
+		case !errors.Is(err, unix.EINTR):
+			return nil, err
+		}
+	}
+}
+
+// inFolder has fn do something in the folder of a real path, to the file of a name. Where that folder is then found by
+// its path, is no matter.
+func inFolder(path string, fn func(folder int, name string) error) error {
+	folder, err := openReal(filepath.Dir(path), openFolder)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return fn(int(folder.Fd()), filepath.Base(path))
+}
+
+// removeReal removes the file at a real path.
+func removeReal(path string) error {
+	return inFolder(path, func(folder int, name string) error { return unix.Unlinkat(folder, name, 0) })
+}

@@ -200,6 +200,34 @@ func TestRealPath(t *testing.T) {
 	}
 }
 
+// A link that is put into a path after it was decided about leads nowhere.
+func TestLinksPutIntoARealPath(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must.Do(t, err)
+	must.Do(t, os.Mkdir(dir+"/outside", 0o755))
+	must.Do(t, os.WriteFile(dir+"/outside/f", []byte("theirs\n"), 0o600))
+	must.Do(t, os.Symlink("outside", dir+"/d"))
+	theirs, err := readUpTo(dir+"/outside/f", maxFile)
+	must.Do(t, err)
+	j := &journal{dir: dir + "/journal"}
+	for name, do := range map[string]func(path string) error{
+		"read":       func(path string) error { _, err := readUpTo(path, maxFile); return err },
+		"read part":  func(path string) error { _, err := readPart(t.Context(), path, 0, 1); return err },
+		"before":     func(path string) error { _, err := readOld(path); return err },
+		"replace":    func(path string) error { return j.write(path, []byte("x"), theirs, theirs.standing()) },
+		"in place":   func(path string) error { return j.rewrite(path, []byte("x"), theirs) },
+		"a new file": func(path string) error { return j.write(filepath.Dir(path)+"/new", []byte("x"), file{}, nil) },
+		"remove":     removeReal,
+	} {
+		check.Equal(t, do(dir+"/d/f"), error(ErrMoved), "%s", name)
+	}
+	names, err := os.ReadDir(dir + "/outside")
+	now, _ := os.ReadFile(dir + "/outside/f")
+	if err != nil || len(names) != 1 || string(now) != "theirs\n" {
+		t.Errorf("outside there are %v, %q, %v", names, now, err)
+	}
+}
+
 // fake is an Editor of which no buffer shows any file; gate, where set, is called for each.
 type fake struct {
 	gate func(ctx context.Context, path string) error

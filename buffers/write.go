@@ -123,7 +123,7 @@ func (w *liveWrite) writeDisk(l live) error {
 	switch {
 	case done.Changed && g.disk == nil:
 		done.Deleted, done.FormAfter = true, ""
-		if err := os.Remove(w.path); err != nil {
+		if err := removeReal(w.path); err != nil {
 			return cause(err)
 		}
 		w.removed.Store(w.path, true)
@@ -254,7 +254,7 @@ func (w *liveWrite) takeBack() error {
 	case err != nil || !w.isLeft(now):
 		return nil
 	case !old.exists():
-		return cause(os.Remove(w.path))
+		return cause(removeReal(w.path))
 	}
 	return w.journal.write(w.path, old.data, now, old.standing())
 }
