@@ -209,6 +209,9 @@ func (a *attempt) record(got answered) {
 		a.goal.at = *got.Info.Disk
 	}
 	if a.goal.disk != nil {
+		if a.apart {
+			a.goal.base = a.takenOver(a.path, a.mine, a.after, a.goal.conflicts)
+		}
 		a.settle(a.goal, a.buf.Written)
 	}
 	now := live{Buf: a.buf.Buf, Changedtick: got.Tick}

@@ -825,3 +825,29 @@ func TestRestoreOfWhatTheAgentHasRead(t *testing.T) {
 		n.want("&modified", int64(1))
 	})
 }
+
+// A line that the user has replaced, unsaved, stays replaced where the line itself comes back to the disk: it is what the
+// agent took out there that their text conflicts with.
+func TestRestoreOfWhatConflicts(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		for _, client := range []bool{true, false} {
+			path := n.edit("d.txt", "1\n2\n3\n4\n")
+			n.read(path)
+			n.keys("Gcwmine<CR>too<Esc>")
+			if client {
+				n.write(path, "1\n2\n")
+			} else {
+				n.put("d.txt", "1\n2\n")
+				w.settle()
+				n.asksNothing("checktime")
+				w.settle()
+			}
+			n.wantText("1\n2\n3\nmine\ntoo")
+			n.change(path, noFile)
+			n.restore(path, "1\n2\n3\n4\n", 0o644)
+			n.wantText("1\n2\n3\nmine\ntoo")
+			n.cmd("bwipeout!")
+		}
+	})
+}

@@ -21,6 +21,7 @@ type found struct {
 type goal struct {
 	disk, buffer *string    // the same, unless the buffer should have unsaved text
 	synced       string     // the disk's text that the buffer will be in step with
+	base         string     // see inStep
 	at           stamp      // that disk, if known
 	conflicts    []conflict // of the buffer
 	theirs       string     // and the text that it conflicts with

@@ -57,9 +57,11 @@ type inStep struct {
 	text, form string // see Form
 	at         stamp  // zero if unknown
 	written    stamp  // as the user had last written it
+	// base is what of text the buffer has taken over, where unsaved lines conflict with the rest; else it is "".
+	base string
 }
 
-func (s inStep) size() int { return len(s.text) }
+func (s inStep) size() int { return len(s.text) + len(s.base) }
 
 func (m *memory[T]) put(path string, what T) {
 	m.mu.Lock()

@@ -80,5 +80,5 @@ func (w *liveWrite) result(ctx context.Context) (inStep, error) {
 	if !ok || l.Buf != w.Buf || l.Disk != nil && *l.Disk != disk.stamp() {
 		return inStep{}, errors.New("only Neovim can tell, or it has changed since")
 	}
-	return inStep{text, disk.form(), disk.stamp(), l.Written}, nil
+	return inStep{text: text, form: disk.form(), at: disk.stamp(), written: l.Written}, nil
 }

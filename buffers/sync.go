@@ -74,7 +74,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		at := stampOf(disk.info)
 		if h.saved && l.Buf == 0 && l.Written == at {
 			text, _ := detect(disk.data)
-			f.synced.put(path, inStep{text, Form(disk.data), at, at})
+			f.synced.put(path, inStep{text: text, form: Form(disk.data), at: at, written: at})
 		}
 		if l.Buf == 0 || l.Buftype != "" {
 			return syncResult{at: at}, nil
@@ -226,8 +226,10 @@ func (o *syncing) look() {
 	if text, form := detect(o.disk.data); o.own && o.buf.Modified && form.encoding != o.buf.Encoding && (!o.decoded || form.bom) {
 		o.text, o.form, o.encoding, o.decoded = text, form, form.encoding, o.buf.Format != "mac"
 	}
-	o.now = inStep{o.text, o.FormAfter, at, o.buf.Written}
-	o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""
+	o.now = inStep{text: o.text, form: o.FormAfter, at: at, written: o.buf.Written}
+	if o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""; o.same && o.buf.Modified {
+		o.now.base = had.base
+	}
 	o.unreported = o.readUnreported(o.path, o.buf)
 }
 
@@ -292,6 +294,7 @@ func (o *syncing) compare(ctx context.Context) (outcome, error) {
 	after := o.text
 	if o.buf.Modified {
 		after, o.conflicts = o.merge(o.path, o.mine, o.text, o.own)
+		o.now.base = o.takenOver(o.path, o.mine, after, o.conflicts)
 	}
 	if o.encoding != "" {
 		if _, err := o.form.encode(after); err != nil {
@@ -443,7 +446,7 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 		return both(mine, theirs), nil
 	}
 	if own {
-		if text, left := Withdraw(had.text, mine, theirs); len(left) == 0 {
+		if text, left := Withdraw(cmp.Or(had.base, had.text), mine, theirs); len(left) == 0 {
 			return text, nil
 		}
 	}
@@ -454,6 +457,15 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 	}
 	return mine, conflicts
+}
+
+// takenOver returns the base (see inStep) of a buffer whose unsaved text mine became after as it took in the disk's.
+func (f *Files) takenOver(path, mine, after string, conflicts []conflict) string {
+	had, ok := f.synced.get(path)
+	if !ok || len(conflicts) == 0 && had.base == "" {
+		return ""
+	}
+	return carried(cmp.Or(had.base, had.text), mine, after)
 }
 
 // tells reports whether text was derived from given rather than base: it has a line that only given has, whether the
@@ -513,7 +525,7 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 	}
 	text, err := f.readLive(ctx, path, l, Read{peek: true})
 	if err == nil {
-		f.synced.put(path, inStep{text, Form(l.encoded(text)), at, at})
+		f.synced.put(path, inStep{text: text, form: Form(l.encoded(text)), at: at, written: at})
 	}
 	return err == nil
 }

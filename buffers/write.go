@@ -175,7 +175,7 @@ func (w *liveWrite) settle(g goal, written stamp) {
 	if g.known != nil {
 		w.seen.put(w.path, *g.known)
 	}
-	w.synced.put(w.path, inStep{g.synced, w.FormAfter, g.at, written})
+	w.synced.put(w.path, inStep{text: g.synced, form: w.FormAfter, at: g.at, written: written, base: g.base})
 	w.there(w.path)
 }
 
