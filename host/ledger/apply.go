@@ -229,6 +229,9 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
 		// What is not saved stays in the buffer, as where the agent moves its file.
 		text, _ := buffers.Withdraw(p.now.Text, disk.Text, p.want.Text)
+		if p.merge != nil {
+			text = p.merge(disk.Text)
+		}
 		return buffers.Encoded(buffers.Lined(text), p.want.Form)
 	}
 	wanted, known := l.originals.bytes(p.path, p.want, l.turn)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // What the disk has of the agent's, and a buffer has not as it conflicts with what is unsaved there, is the agent's from
@@ -307,5 +308,26 @@ func TestUnsavedTextIsGivenUpWhereTheFileWasMadeAnew(t *testing.T) {
 	w.decide(review.Reject, "")
 	if got := w.tree(); got != `f 644 ""` {
 		t.Errorf("there is\n%s\nthe record has\n%s", got, w.changes())
+	}
+}
+
+// A move of a file that is done again has the file as the agent had left it, whatever the user has typed and not saved
+// where that conflicts with it.
+func TestAMoveUnderUnsavedTextIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.begin()
+	w.write("f", "f1\n")
+	w.sees("f")
+	w.move("f", "g")
+	w.end()
+	for _, again := range []bool{false, true} {
+		w.must(w.undo(again))
+		want := map[bool]string{false: `f 644 "f1\nf2\n"`, true: `g 644 "f1\n"`}[again]
+		check.Equal(t, w.tree(), want, "with again %v there is %s", again)
+		check.Equal(t, w.sees("f"), "f1\nu1\n", "with again %v the buffer has %q", again)
 	}
 }
