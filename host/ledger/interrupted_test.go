@@ -580,3 +580,21 @@ func TestWhatWasTakenIsNotedWhenItIsSaved(t *testing.T) {
 		t.Error("it is saved, and not told to be noted")
 	}
 }
+
+// What the agent is told of is saved before, also where so much was saved a moment ago that all else waits.
+func TestAnAnswerIsSavedBefore(t *testing.T) {
+	t.Parallel()
+	for bytes, saves := range map[int]int{atOnce + 1: 1, saveFirst + 1: 0} {
+		w, noted := newWorld(t), &notedSaves{}
+		w.open(func(c *Config) { c.Saves = noted })
+		w.write("f", "f1\n")
+		w.named()
+		w.begin()
+		w.box(func() { w.ledger.keep.bytes, w.ledger.keep.next = bytes, time.Now().Add(time.Hour) })
+		before := noted.count()
+		w.clientWrites("f", "f1\n", "a1\n")
+		w.ledger.Noted(func() {})
+		w.sync()
+		check.Equal(t, noted.count()-before, saves, "after %d bytes it is saved %d times", bytes)
+	}
+}

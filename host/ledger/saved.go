@@ -16,8 +16,9 @@ import (
 const (
 	// What is saved of a session is written at once where that is little, so that who kills the host loses nothing. What
 	// is more than atOnce bytes is written at saveRate bytes a second, with pauses between two saves within bounds: a large
-	// record does not keep the disk busy.
+	// record does not keep the disk busy. What the agent is told of is written before, up to saveFirst bytes.
 	atOnce             = 32 << 10
+	saveFirst          = 1 << 20
 	saveRate           = 256 << 10
 	minPause, maxPause = 50 * time.Millisecond, 5 * time.Second
 	// titleLength is how much of a prompt stands for the title of a session that has none.
@@ -32,7 +33,7 @@ type keeping struct {
 	newer  string       // the key of what a newer version of the plugin saved, which is left as it is
 	due    bool         // a save is
 	next   time.Time    // not before
-	large  bool         // the last save was of more than atOnce bytes
+	bytes  int          // of the last save
 	busy   *saved.Image // what is on its way to the disk; nil where nothing is
 	then   []func()     // what waits until nothing is
 }
@@ -60,7 +61,7 @@ func (l *Ledger) empty() bool {
 func (l *Ledger) saveSoon() {
 	switch {
 	case l.keep.due:
-	case !l.keep.large:
+	case l.keep.bytes <= atOnce:
 		l.save()
 	default:
 		l.keep.due = true
@@ -95,7 +96,7 @@ func (l *Ledger) save() {
 		return // another Neovim may have saved more since
 	}
 	l.keep.image = image
-	if !l.keep.large {
+	if l.keep.bytes <= atOnce {
 		if bytes, ok, err := l.config.Saves.WriteNow(key, image); ok {
 			l.written(image, bytes, err)
 			return
@@ -109,7 +110,7 @@ func (l *Ledger) save() {
 
 // written tells that an image is on the disk, or why not.
 func (l *Ledger) written(image *saved.Image, bytes int, err error) {
-	if l.keep.large = bytes > atOnce; l.keep.large {
+	if l.keep.bytes = bytes; bytes > atOnce {
 		pause := time.Duration(bytes) * time.Second / saveRate
 		l.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
 	}
@@ -132,6 +133,14 @@ func (l *Ledger) whenSaved(f func()) {
 			f()
 		}
 	}
+}
+
+// whenNoted is whenSaved with what is due, unless that is too much for somebody who waits.
+func (l *Ledger) whenNoted(f func()) {
+	if l.keep.due && l.keep.bytes <= saveFirst {
+		l.save()
+	}
+	l.whenSaved(f)
 }
 
 // toSave is what is to be saved of the session.

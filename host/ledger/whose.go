@@ -163,10 +163,10 @@ func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 func (l *Ledger) Noted(then func()) {
 	if !l.box.Put(func() {
 		if len(l.scans.early) > 0 { // some of it waits for the first look
-			l.scans.early = append(l.scans.early, func() { l.whenSaved(then) })
+			l.scans.early = append(l.scans.early, func() { l.whenNoted(then) })
 			return
 		}
-		l.whenSaved(then)
+		l.whenNoted(then)
 	}) {
 		then()
 	}
