@@ -283,9 +283,7 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		return
 	}
 	for path := range shown {
-		if had, told := t.disk[path]; told && isText(had) {
-			l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, plain))
-		}
+		l.wasInStep(path, t.disk[path])
 	}
 	ended = ended.Add(beat)
 	as := func(now sight) sight { return l.sinceKilled(t, now, shown[now.path], ended) }

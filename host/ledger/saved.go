@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
@@ -247,6 +249,15 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.keep.image = image
 	}
 	tellUnsent(was.Comments, was.Told)
+	if w := l.config.Watch(); w != nil {
+		l.config.Background(func() {
+			select {
+			case <-w.Tracks():
+				l.box.Put(func() { l.record.Away(l.wasInStep) })
+			case <-l.config.Over.Done():
+			}
+		})
+	}
 	l.job(func(next func()) {
 		l.config.Background(func() {
 			l.awaitTracked() // else what is not saved looks taken out
@@ -262,6 +273,13 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 			})
 		})
 	})
+}
+
+// wasInStep tells with what a buffer was in step of which the file is gone.
+func (l *Ledger) wasInStep(path string, had review.Content) {
+	if w := l.config.Watch(); w != nil && isText(had) && slices.Contains(w.Loaded(), path) {
+		l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, plain))
+	}
 }
 
 // awaitTracked waits until it is known which files buffers show, but not for a Neovim that is busy. It blocks.

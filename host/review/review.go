@@ -185,6 +185,19 @@ func (r *Record) Textless(f func(Content)) {
 	}
 }
 
+// Away calls f with each path from which the agent has taken a file away, and the text that was there last.
+func (r *Record) Away(f func(path string, was Content)) {
+	for _, one := range r.files {
+		switch was := one.Accepted; {
+		case !one.Present.Exists && one.gone != nil:
+			was.Text = one.gone.present()
+			f(one.Path, was)
+		case one.OldPath != "" && one.text != nil:
+			f(one.OldPath, one.Present)
+		}
+	}
+}
+
 // Present returns what should be at a path of the record: no file, where the user has removed it; and false
 // where the agent has changed none.
 func (r *Record) Present(path string) (Content, bool) {

@@ -267,6 +267,39 @@ func TestMovedAwayRightBeforeTheHostDied(t *testing.T) {
 	})
 }
 
+// A file that the agent has removed in an earlier turn comes back without the lines that the user has replaced in its
+// buffer, where the host was killed in between, too.
+func TestRemovedBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		s.Command("edit " + path)
+		buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
+		s.AwaitLua(`vim.bo[...].autoread == false`, buf)
+		turn := s.Prompt(p, "remove it")
+		p.WriteFile(path, "agent\n2\n3\n")
+		p.ToolCall("rm", "execute", nil)
+		must.Do(t, os.Remove(path))
+		p.Finish("rm", nil)
+		p.EndTurn(turn)
+		s.Sync()
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 2, 3, true, { 'mine' })`, buf)
+		s.KillHost()
+		s.AwaitState("dead")
+		p.AwaitEnd()
+		s.Command("Acp restart")
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/resume"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.Await("the undo", func() bool { return s.ReadOrNone(path) == "1\n2\n3\n" })
+		s.AwaitBuffer(buf, "1\n2\nmine")
+	})
+}
+
 // A write that the user has accepted stays so where they give up what was unsaved beside it.
 func TestAcceptedBesideUnsavedTextThatIsGivenUp(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
