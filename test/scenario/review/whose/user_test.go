@@ -160,7 +160,9 @@ func (r *whoseRound) userSaves(name string) {
 		word = r.line("u")
 	}
 	how := "silent write"
-	if r.files[name].refused.bytes { // Neovim may ask
+	disk, _ := decode(r.data(name))
+	other := was && (disk.encoding == "utf-16") != strings.HasPrefix(r.LuaString(`vim.bo[...].fileencoding`, r.buffers[name]), "utf-16")
+	if r.files[name].refused.bytes || other { // Neovim may ask
 		how += "!"
 	} else if r.autosave {
 		how = "doautocmd User WhoseSave"
