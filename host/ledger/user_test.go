@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What the user does in Neovim while the agent works is theirs, with and without changes of the agent's beside: only
@@ -619,4 +620,37 @@ func TestMadeWhereTheUserHasRemovedAFile(t *testing.T) {
 	}
 	w.decide(review.Reject, "f")
 	check.Equal(t, w.tree(), "", "refused, there is %s")
+}
+
+// What the agent has made of a file before the user opened it is the agent's, also where the turn ends before it is told
+// that they have.
+func TestOpenedRightBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, does := range map[string]func(w *world){
+		"changed":             func(w *world) { w.write("f", "f1\na1\n") },
+		"removed, made empty": func(w *world) { w.call("delete", func() { w.remove("f") }, "f"); w.write("f", "") },
+	} {
+		for _, typed := range []string{"", "u1\n"} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.begin()
+			does(w)
+			data, err := os.ReadFile(w.path("f"))
+			must.Do(t, err)
+			text := string(data)
+			w.disk.Lock()
+			w.bufs[w.path("f")] = &buffer{text: text + typed, form: plain, synced: text}
+			w.disk.Unlock()
+			w.end()
+			w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &text, Form: plain, Since: changedAt(w.path("f"))})
+			w.sync()
+			w.decide(review.Reject, "")
+			check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, name+", there is %s")
+			for _, line := range []string{"f1\n", "f2\n", typed} {
+				if got := w.sees("f"); !strings.Contains(got, line) || strings.Contains(got, "a1") {
+					t.Errorf("%s, the buffer has %q", name, got)
+				}
+			}
+		}
+	}
 }

@@ -88,6 +88,11 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 // account brings a file into the books as it was just seen, and reports whether it has something new of the agent's.
 // The turn may be nil, for none.
 func (l *Ledger) account(t *turn, now sight) bool {
+	if now.loaded && !l.loaded[now.path] && t != nil && !t.over { // it was opened just now, see FileOpened
+		if now.loaded = false; now.unsaved {
+			now.Content = onDisk(now.path)
+		}
+	}
 	switch {
 	case now.path == "" || !now.loaded:
 	case now.unsaved:
