@@ -48,6 +48,7 @@ type modelled struct {
 	loaded      bool
 	gone        bool // by the agent
 	lost        bool // the agent had taken out lines that were not saved, and the user has closed the buffer
+	replaced    bool // the agent has put another file in its place, which nobody has looked at
 }
 
 type modelLine struct {
@@ -265,7 +266,9 @@ func (r *randomTurns) agentActs() {
 			r.did("agent writes %s on the disk, way %d: %q", f.name, how, f.text(f.onDisk))
 			data := f.text(f.onDisk)
 			if how == 1 && (f.loaded || f.name == f.first) { // else nothing tells that it is the one that was moved
+				r.sync() // what was opened was looked at
 				r.replace(f.name, data)
+				f.replaced = !f.loaded
 			} else {
 				r.write(f.name, data)
 			}
@@ -279,10 +282,10 @@ func (r *randomTurns) agentActs() {
 			r.sees(f.name)
 		}
 	case 5:
-		r.did("agent moves %s", f.name)
-		if f.loaded {
+		if f.loaded || f.replaced {
 			return
 		}
+		r.did("agent moves %s", f.name)
 		to := fmt.Sprintf("moved%d/%s", r.count, f.name)
 		r.count++
 		r.move(f.name, to)
@@ -350,10 +353,11 @@ func (r *randomTurns) check() {
 		}
 		got := r.sees(name)
 		if f.loaded && f.name != name { // what is not saved may be in the buffer of the file that was moved
-			mine := f.text(func(l *modelLine) bool { return !l.agents && !l.gone && !strings.Contains(got, l.text) })
-			if beside := r.sees(f.name); !slices.ContainsFunc(slices.Collect(strings.Lines(mine)), func(l string) bool { return !strings.Contains(beside, l) }) {
-				users = f.text(func(l *modelLine) bool { return !l.agents && strings.Contains(got, l.text) })
-			}
+			beside := r.sees(f.name)
+			users = f.text(func(l *modelLine) bool {
+				unsaved := !l.saved && strings.Contains(beside, l.text) || l.gone && !l.goneSaved
+				return !l.agents && (unsaved && strings.Contains(got, l.text) || !unsaved && !l.gone)
+			})
 		}
 		if !f.sameLines(got, users, unsaved && f.name != name) && !(f.loaded && users == "no file") {
 			r.t.Errorf("the user has of %s\n%q\nwanted\n%q", name, got, users)
