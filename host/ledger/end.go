@@ -322,7 +322,7 @@ func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
 		return was, true
 	}
 	was, known := l.known(t, now)
-	if disk, told := t.disk[now.path]; told && disk.Exists && was.Exists {
+	if disk := t.disk[now.path]; disk.Exists && was.Exists {
 		disk.Mode = was.Mode
 		return disk, true
 	}

@@ -38,6 +38,9 @@ func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
 	if is, ok := t.seen[now.path]; ok {
 		return is, true
 	}
+	if t.isCopy(now) {
+		return now.Content, true
+	}
 	s, listed := l.atBegin(t, now)
 	switch {
 	case s.Kind == checkpoint.None && !listed:
@@ -344,7 +347,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	}
 	tells := c.before.Exists || c.Created
 	switch {
-	case c.shown(l) && tells, !known && (tells || c.by == "fs"):
+	case c.shown(l) && tells, !known && c.by == "fs":
 		mode := cmp.Or(was.Mode, c.now.Mode)
 		if was = c.before; was.Exists {
 			was.Mode = mode
@@ -424,11 +427,11 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	}
 	t.Changed(path, was, is)
 	delete(t.saved, path)
-	if was.Exists && !is.Exists {
-		t.gone[path] = was
-	}
-	if is.Exists {
+	switch {
+	case is.Exists:
 		delete(t.gone, path)
+	case was.Exists:
+		t.gone[path] = was
 	}
 }
 

@@ -124,6 +124,7 @@ func TestWhatDecides(t *testing.T) {
 		"rejected":                 {[]rules.Rule{{Action: rules.Reject}}, nil, once, "no", "Rejected by your rule 1: everything", ""},
 		"allowed, with no answer":  {[]rules.Rule{{Action: rules.Allow}}, nil, once[1:], "", "", "rule 1 would allow it, but the agent offers no such answer"},
 		"rejected, with no answer": {[]rules.Rule{{Action: rules.Reject}}, nil, once[:1], "", "", "rule 1 would reject it, but the agent offers no such answer"},
+		"allowed, by an id of two": {[]rules.Rule{{Action: rules.Allow}}, nil, []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "yes", Kind: "reject_once"}}, "", "", "no such answer"},
 		"answered yes":             {nil, &answers.Answer{Allow: true, OptionID: "ever", Name: "Ever"}, always, "ever", `Allowed, as you answered "Ever" on `, ""},
 		"answered no":              {nil, &answers.Answer{OptionID: "never", Name: "Never"}, always, "never", `Rejected, as you answered "Never" on `, ""},
 		"answered by another word": {nil, &answers.Answer{Allow: true, OptionID: "ever", Name: "Sometimes"}, slices.Concat(once, always), "yes", "Allowed, as", ""},
@@ -151,7 +152,7 @@ func TestWhatDecides(t *testing.T) {
 	if d := p.Decide(r); d.Err == nil || d.OptionID != "" || err == nil {
 		t.Errorf("without a file of answers: %+v, listed with %v", d, err)
 	}
-	if p.Revoke("x") == nil || p.KeepServers(dir, nil, true) == nil {
+	if p.Keep(answers.Answer{}) == nil || p.Revoke("x") == nil || p.KeepServers(dir, nil, true) == nil {
 		t.Error("it is not said that nothing was kept")
 	}
 

@@ -44,9 +44,9 @@ func TestPrivateOfMany(t *testing.T) {
 		}
 	}
 	check.Equal(t, want, 9, "%d are private")
-	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none"}
+	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none", proj + "/sub/./.env"}
 	got = p.Private(req, nil, counted)
-	for i, private := range []bool{false, true, true, true, false} {
+	for i, private := range []bool{false, true, true, true, false, true} {
 		if got[counted[i]] != private {
 			t.Errorf("%s, which is counted: %v", counted[i], got[counted[i]])
 		}

@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
+
+// clientTells tells of a write through the client that is made already, as the user has reviewed it.
+func (w *world) clientTells(done buffers.Written, before, after string, reviewed bool) {
+	done.Changed, done.Before, done.After, done.Disk = true, &before, &after, &after
+	done.FormBefore, done.FormAfter = plain, plain
+	w.ledger.Took(done, "fs", reviewed)
+	w.sync()
+}
+
+// What is told late, in few words, or of several ways at once, is whose it is all the same. f has f1 and f2 when the
+// turn begins, in which c.do happens.
+func TestWhateverIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(w *world) // the turn
+		do     func(w *world)
+		listed string // with the states of hunks
+		left   string // of the folder, when all that is pending is refused
+	}{
+		"a write that comes to be known when the turn after it is over": {
+			do: func(w *world) {
+				w.end()
+				w.write("f", "f1\nf2\na1\n")
+				w.clientTells(buffers.Written{Path: w.path("f"), At: time.Now().Add(-time.Hour)}, "f1\nf2\n", "f1\nf2\na1\n", false)
+				w.begin()
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"a change without what was there before it": {
+			do: func(w *world) {
+				w.edit("f")
+				w.write("f", "f1\nf2\na1\n")
+				after := "f1\nf2\na1\n"
+				w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = after, after
+				w.ledger.Took(buffers.Written{Path: w.path("f"), Buf: 1, Changed: true, After: &after, Disk: &after, FormAfter: plain}, "disk", false)
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"an accepted write over a change that nobody has seen": {
+			do: func(w *world) {
+				w.write("f", "a1\nf1\n")
+				w.clientTells(buffers.Written{Path: w.path("f")}, "a1\nf1\nf2\n", "a1\nf1\n", true)
+			},
+			listed: "modified f pending kept", left: "f=f1",
+		},
+		"an accepted write over what was seen": {
+			do: func(w *world) {
+				w.write("f", "f1\nf2\na2\n")
+				w.clientTells(buffers.Written{Path: w.path("f")}, "f1\nf2\n", "f1\nf2\na2\n", true)
+			},
+			listed: "modified f kept", left: "f=f1 f2 a2",
+		},
+		"a write where the user has moved the file, in the turn": {
+			do: func(w *world) {
+				w.move("f", "g")
+				w.ledger.UserRenamed(w.path("f"), w.path("g"))
+				w.clientWrites("g", "f1\nf2\n", "f1\nf2\na1\n")
+			},
+			listed: "modified g pending", left: "g=f1 f2",
+		},
+		"a file that the user has made where one of an earlier turn was": {
+			before: func(w *world) {
+				w.begin()
+				w.clientWrites("x", "", "a1\n")
+				w.remove("x")
+				w.end()
+				w.write("x", "u1\n")
+			},
+			do:     func(w *world) { w.move("x", "y") },
+			listed: "moved y from x", left: "f=f1 f2 x=u1",
+		},
+		"a file made anew in the turn, and moved": {
+			do: func(w *world) {
+				w.clientWrites("x", "", "a1\n")
+				w.move("x", "y")
+			},
+			listed: "added y pending", left: "f=f1 f2",
+		},
+		"a new file under a new buffer of the user's": {
+			before: func(w *world) {
+				w.bufs[w.path("n")] = &buffer{form: plain, gone: true}
+				w.opened(buffers.Opened{Path: w.path("n"), Loaded: true, Text: new(""), Form: plain})
+			},
+			do: func(w *world) {
+				w.types("n", func(string) string { return "u1\n" })
+				w.write("n", "a1\n")
+			},
+			listed: "added n pending", left: "f=f1 f2",
+		},
+		"a file that is back, before its buffer has it": {
+			do: func(w *world) {
+				w.edit("f")
+				w.remove("f")
+				w.sees("f")
+				w.write("f", "")
+				w.changes() // looks at it
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"a deletion through the client after the turn": {
+			do: func(w *world) {
+				w.end()
+				w.remove("f")
+				w.ledger.Took(buffers.Written{Path: w.path("f"), Deleted: true, Changed: true, Before: new("f1\nf2\n"), FormBefore: plain}, "fs", false)
+				w.begin()
+			},
+			listed: "deleted f pending", left: "f=f1 f2",
+		},
+		"a change before the user opens the file, where it had gone back by an undo": {
+			before: func(w *world) {
+				w.begin()
+				w.move("f", "g")
+				w.end()
+				w.must(w.undo(false))
+			},
+			do: func(w *world) {
+				w.write("f", "f1\nf2\na1\n")
+				w.edit("f")
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"a file that becomes a link": {
+			do:     func(w *world) { w.sh("rm f; ln -s g f") },
+			listed: "", left: "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			if c.before != nil {
+				c.before(w)
+			}
+			w.begin()
+			c.do(w)
+			w.end()
+			check.Equal(t, w.states(), c.listed, "the record has %q")
+			if strings.Contains(c.listed, "pending") || strings.Contains(c.listed, "moved") {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.texts(), c.left, "refused there is %q")
+		})
+	}
+}
+
+// What the user has typed in the agent's line before they change the file on the disk too leaves that the agent's.
+func TestTheUsersChangeOnTheDiskBesideTheirTyping(t *testing.T) {
+	t.Parallel()
+	w, told := newWorld(t), &toldFiles{last: map[string]string{}}
+	w.open(func(c *Config) { c.Changed = told.Changed })
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.sees("f")
+	w.sync()
+	before, disk, after := "f1\na1!\nf2\n", "f1\nu1\na1\nf2\n", "f1\nu1\na1!\nf2\n"
+	w.write("f", disk)
+	b := w.bufs[w.path("f")]
+	b.text, b.synced = after, disk
+	w.ledger.UserChanged(buffers.Written{Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &disk, FormBefore: plain, FormAfter: plain})
+	w.sync()
+	check.Equal(t, told.text(w.path("f")), after, "told is %q")
+	w.end()
+	check.Equal(t, w.states(), "modified f pending", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nu1\nf2\n", "refused there is %q")
+}
+
+// states lists the record with the states of hunks.
+func (w *world) states() string {
+	var list []string
+	for _, f := range w.files() {
+		s := fmt.Sprintf("%s %s", f.Status, strings.TrimPrefix(f.Path, w.dir+"/"))
+		if f.OldPath != "" {
+			s += " from " + strings.TrimPrefix(f.OldPath, w.dir+"/")
+		}
+		for _, h := range f.Hunks {
+			s += " " + string(h.State)
+		}
+		list = append(list, s)
+	}
+	return strings.Join(list, ", ")
+}
+
+// texts lists the files of the folder with their words.
+func (w *world) texts() string {
+	w.t.Helper()
+	entries, err := os.ReadDir(w.dir)
+	w.must(err)
+	var list []string
+	for _, e := range entries {
+		if data, err := os.ReadFile(w.path(e.Name())); err == nil {
+			list = append(list, e.Name()+"="+strings.Join(strings.Fields(string(data)), " "))
+		}
+	}
+	return strings.Join(list, " ")
+}
