@@ -178,7 +178,7 @@ var past = map[string][]string{
 		"sudo -u me /usr/bin/git -C . push", "sudo --user me" + strings.Repeat(" git", 70) + " -C . push", "npx rm x", "valgrind rm x", "tmux new-session 'rm x'", "hyperfine 'rm x'",
 	},
 	"programs that run others": {
-		"sed 'e rm x' f", "sed -n '1e rm x' f", "sed 's/a/rm x/e' f", "sed -e p -e 's,a,rm x,ge' f", "sed '/a/{s/x/rm y/e;p}' f",
+		"sed 'e rm x' f", "sed -n '1e rm x' f", "sed 's/a/rm x/e' f", "sed -e p -e 's,a,rm x,ge' f", "sed '/a/{s/x/rm y/e;p}' f", "sed 's/a[/]/rm x/e' f", "gawk -e'system(\"rm x\")' f", "gawk -E/dev/stdin <<< 'x'",
 		"vim -c '!rm x'", "nvim --headless +'!rm x' +q", "ex -s -c 'x' f", "emacs --batch --eval '(delete-file \"x\")'", "gdb -batch -ex 'shell rm x'", "sqlite3 a.db '.shell rm x'", "psql -c '\\! rm x'",
 		"make -f - <<E\nall: ; rm x\nE", "make --eval='$(shell rm x)'", "make SHELL=/tmp/x all", "deno eval x", "tclsh", "expect -c 'exec rm x'", "ed", "socat - EXEC:'rm x'",
 		"tar xf a.tar --to-command='rm x'", "tar cf a.tar . -I 'rm x'", "tar cf a.tar --checkpoint-action=exec='rm x' .", "rsync -e 'rm x' a b", "ssh -o ProxyCommand='rm x' h", "scp -oProxyCommand='rm x' a h:", "man -P 'rm x' ls",

@@ -200,7 +200,7 @@ func isInputFile(w word) bool {
 	if option, joined, ok := strings.Cut(value, "="); ok && strings.HasPrefix(option, "--") {
 		value = joined
 	} else if len(value) > 2 && value[0] == '-' && value[1] != '-' {
-		value = strings.TrimLeft(value[1:], "abcdefghijklmnopqrstuvwxyz")
+		value = strings.TrimLeft(value[1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	}
 	return value == "-" || strings.HasPrefix(value, "/dev/") && value != "/dev/null" || strings.HasPrefix(value, "/proc/")
 }

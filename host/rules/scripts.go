@@ -31,7 +31,7 @@ func runsByAwk(args []word) bool {
 		case w.text == "-v" || w.text == "-F" || w.text == "--assign" || w.text == "--field-separator":
 			i++
 		case strings.HasPrefix(w.text, "-e"), strings.HasPrefix(w.text, "--source="):
-			if program = false; awkRuns(w.text) {
+			if program = false; awkRuns(strings.TrimPrefix(strings.TrimPrefix(w.text, "-e"), "--source=")) {
 				return true
 			}
 		case !strings.HasPrefix(w.text, "-"):
@@ -143,14 +143,12 @@ func sedOption(option string) (letter byte, value string, joined int) {
 	return option[at], "", -1
 }
 
-// sedRuns reports whether a script of sed's has the command e or the flag e of s, which run what is there or in a line. So
-// counts a script that is known and cannot be read, if there is an e in it at all.
+// sedRuns reports whether a script of sed's, however a sed may read it, has the command e or the flag e of s, which run
+// what is there or in a line. So counts a script that is known and cannot be read, if there is an e in it at all.
 func sedRuns(script string, known bool) bool {
 	runs, ok := readSed(script, false)
-	if !ok {
-		runs, ok = readSed(script, true)
-	}
-	return runs || !ok && known && strings.Contains(script, "e")
+	runsToo, okToo := readSed(script, true)
+	return runs || runsToo || !ok && !okToo && known && strings.Contains(script, "e")
 }
 
 // readSed reads a script of sed's. Brackets says that a delimiter in brackets is none; seds differ in that.
