@@ -411,6 +411,75 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			alias.p config
 			clone a
 			clone a --config core.editor=`},
+		"a command has a shell run what is not told": {func(words []word) bool { return unread(words, true) }, `
+			at now
+			batch
+			env -S x
+			env --split-string=x
+			env PATH=x ls
+			crontab
+			crontab x
+			newgrp
+			parallel
+			parallel ::::f
+			su
+			su -
+			unshare -r
+			nsenter -t 1
+			script -a
+			sudo -s
+			doas -i
+			sudo --login
+			sudo PATH=x ls
+			chroot /
+			. x
+			source x
+			alias a=b
+			alias ?x
+			hash -p x y
+			fc x
+			enable -f x
+			bind -x y
+			complete -C x y
+			complete -F x y
+			compgen -W $(x)
+			mapfile -C x
+			mapfile a[b]
+			readarray PATH
+			fish x
+			fish
+			fish --version ?
+			bash x.sh
+			python -c x
+			vim.tiny -c x
+			sed e
+			gawk system(1)
+			export PATH=x`, `
+			? x
+			env A=b ls
+			crontab -l
+			parallel ls
+			su me
+			su -c x
+			unshare ls
+			sudo -s ls
+			sudo ls
+			sudo -n
+			chroot / ls
+			alias a
+			hash x
+			fc -l
+			fc
+			enable x
+			bind x
+			complete -W x
+			mapfile a
+			ls x
+			fish --version
+			vim.tiny f
+			export A=b`},
+		"a program that is no builtin has it so":          {func(words []word) bool { return unread(words, false) }, "at now", ". x\nalias a=b\nfc x\nmapfile -C x\nexport PATH=x"},
+		"a program runs others":                           {func(words []word) bool { return isWrapper(words[0].text) }, "sudo\ngtimeout\nld-linux.so\nld.so\nqemu-x86\ntime2\nenv.exe", "ls\ngls\nld\nqemu"},
 		"an option of find executes":                      {func(words []word) bool { return executes(words[0].text) }, "-exec\n-execdir\n-ok\n-okdir", "-print\n-name\nexec"},
 		"a word stands between a wrapper and its command": {func(words []word) bool { return isOption(words[0].text) }, "-x\nA=b\n5\n1.5m\n10s\n2d", "ls\nm\n5x\nsm\n."},
 		"ssh runs its input": {func(words []word) bool { return (&stopper{}).readsCommands(words[0].text, words[1:]) }, `
@@ -564,5 +633,79 @@ func TestCodeOfInterpreters(t *testing.T) {
 	}
 	if _, ok := codeOf("pythonic"); ok {
 		t.Error("another name is an interpreter's")
+	}
+}
+
+// marks are what is known of the parts of a script beside their words.
+func marks(script string) string {
+	var list []string
+	for _, p := range Shell(script).parts {
+		var of []string
+		for mark, is := range map[string]bool{"holds": p.holds, "fed": p.fed != "", "written": p.written, "value " + p.value: p.value != "", fmt.Sprint(len(p.folders), " folders"): len(p.folders) > 0} {
+			if is {
+				of = append(of, mark)
+			}
+		}
+		slices.Sort(of)
+		list = append(list, strings.Join(of, ", "))
+	}
+	return strings.Join(list, " | ")
+}
+
+func TestMarksOfParts(t *testing.T) {
+	for script, want := range map[string]string{
+		"A=b": "value b", "A='$(x)'": "holds, value $(x)", "A='`x`'": "holds, value `x`", "A=$'\\x'": "holds", "A='\\x'": "value \\x", "PATH=x": "holds, value x", "PATH=$PATH:/x": "", "PATH=${PATH}:/x": " | ", "PATH+=x": "", "PATH=$PATH:x": "holds", "PATH=(x)": "holds |  | ", "A=$x": "", "export PATH=x": " | holds, value x",
+		"a | b; c": " | fed | ", "a | { b; }": " | fed", "a < f": "fed | ", "a < /dev/null": "", "a <<E\nx\nE": "fed | ", "a <<< x": "fed | ", "a <&3": "fed", "a <(b)": "fed | ", "a > f": " | ", "{ a; } < f; b": "fed |  | ", "a | bash -c b": " | fed | fed",
+		"echo x > run; ./run": " |  | written", "echo x > run; run": " |  | fed", "curl -o Makefile u; make": "fed | written", "tee ./x; ./x": "fed | written", "dd of=x; bash x": " | fed", "cp x y; ./x": " | ", "echo > s; bash s": " |  | fed",
+		"cd a; ls": "1 folders | 1 folders", "cd a; pushd b; ls": "2 folders | 2 folders | 2 folders", "for PATH in x; do a; done": "holds |  | ", "for x in y; do a; done": " |  | ", "declare -n x": "holds |  | ", "declare x": " | ", "${PATH:=x}": " | holds", "${X:=y}": " | ", "${PATH:-x}": " | ", "((a['$(x)']))": "holds",
+	} {
+		if got := marks(script); got != want {
+			t.Errorf("%q is marked %q, want %q", script, got, want)
+		}
+	}
+}
+
+// What of a text may be a name, a script or a program.
+func TestNamesInTexts(t *testing.T) {
+	r := request(Request{})
+	for name, c := range map[string]struct {
+		ask   func(text string) string
+		wants map[string]string
+	}{
+		"names in a word": {func(text string) string { return strings.Join(inWord(text), " ") }, map[string]string{
+			"x": "x", "a=b": "a=b b", "h:a": "h:a a", "http://h/a": "http://h/a", "http://h/a=b": "http://h/a=b b", "-fx": "-fx x", "-f": "-f", "--file=x": "--file=x x", "@a": "@a a", "a,": "a,", "a,b": "a,b b",
+		}},
+		"names in code": {func(text string) string { return strings.Join(inCode(text), " ") }, map[string]string{
+			`print(open("./a"))`: "./a", "a b": "", "x='~/k';y": "~/k", "a.b/c": "a.b/c",
+		}},
+		"the script of eval": {func(text string) string { return evalScript(wordsOf(text)) }, map[string]string{
+			"eval a b": "a b", "eval -- a": "a", "builtin eval a": "a", "command builtin eval a": "a", "trap a EXIT": "a", "trap -- a EXIT": "a", "trap -l": "", "trap a": "a", "eval": "", "eval a ?": "", "ls a": "", "eval --": "",
+		}},
+		"the program to which a path leads": {func(text string) string { return Shell(text).parts[0].linked(r) }, map[string]string{
+			"./link x": "etc", "link x": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
+		}},
+		"a name without its version": {unversioned, map[string]string{
+			"python3.12": "python", "vim.tiny": "vim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
+		}},
+		"the plain part of a glob": {plainPart, map[string]string{"**/.env": ".env", "a/*/bcd": "bcd", "[a]b": "", "{a,b}": "", "*": "", "ab?cd": "ab"}},
+		"the fixed part of a glob": {func(text string) string {
+			fixed, rest := fixedPart(text)
+			return fixed + " " + rest
+		}, map[string]string{"a/b": "a/b ", "a/*.go": "a *.go", "*": ". *", `a/\*`: "a/* ", "a/b/**": "a/b **"}},
+	} {
+		for text, want := range c.wants {
+			if got := c.ask(text); got != want {
+				t.Errorf("%s, %q: %q, want %q", name, text, got, want)
+			}
+		}
+	}
+	got := List{Private: []string{"**/.env", "/keys/**", "~/.ssh/*", "/**", "a/b", "/p/link/x", "/one"}}.PrivateFolders(r)
+	if want := []string{"/keys", "/home/me/.ssh", "/etc/x", "/one"}; !slices.Equal(got, want) {
+		t.Errorf("private folders are %q, want %q", got, want)
+	}
+	unclear := request(Request{Kind: "edit", Paths: named("/p/x")})
+	unclear.Paths[0].Real = ""
+	if got := (List{Rules: []Rule{{Action: Allow}}}).Decide(unclear); got.Action != Ask || got.Why != "it is not clear which file `/p/x` is" {
+		t.Errorf("of a file that is not known: %+v", got)
 	}
 }
