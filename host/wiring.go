@@ -80,7 +80,9 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	s.diffs = newDiffs(s)
 	s.known = newFreshness(s)
 	s.permission = newPermission(s)
-	s.questions = elicitation.New(s.base, elicitation.Config{ID: h.nextRequestID, Apply: s.apply, GoesOn: s.conv.GoesOn})
+	s.questions = elicitation.New(s.base, elicitation.Config{
+		ID: h.nextRequestID, Apply: s.apply, GoesOn: s.conv.GoesOn, Stopping: func() bool { return s.prompts.Stopping() },
+	})
 	s.servers = mcp.New(s.base, mcp.Config{
 		Configured: spec.MCPServers, Ask: s.questions.Ask, Policy: h.policy.Load, Lookup: os.LookupEnv, Hide: hide,
 	})

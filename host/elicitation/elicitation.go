@@ -23,6 +23,8 @@ type Config struct {
 	ID     func() int64             // a new number for a question, unique among permission requests too
 	Apply  func(session.Update)     // applies an update to the conversation
 	GoesOn func(callID string) bool // the call runs in the background of the session's turns
+
+	Stopping func() bool // the user has cancelled the turn, and the agent has not ended it yet
 }
 
 // Questions are the open questions of a session's agent. They belong to the session's goroutine.
@@ -49,6 +51,10 @@ type question struct {
 
 // Ask adds a question of the agent's.
 func (qs *Questions) Ask(e session.ElicitationRequest) {
+	if e.SessionID != "" && qs.config.Stopping() && !qs.config.GoesOn(e.ToolCallID) {
+		e.Reply(session.ElicitationAnswer{Action: session.ElicitationCancel})
+		return
+	}
 	q := &question{id: qs.config.ID(), asked: e}
 	var err error
 	if e.Form == nil {

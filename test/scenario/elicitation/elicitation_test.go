@@ -137,6 +137,7 @@ func TestAFormIsLeft(t *testing.T) {
 		s.Keys("/parser<CR>A, my words<Esc>")
 		s.Command("Acp cancel")
 		wantAnswer(t, p, id, `{"action":"cancel"}`)
+		wantAnswer(t, p, asks(p, "And now?", ticket), `{"action":"cancel"}`) // the agent is still to end the turn
 		p.Stop(turn, "cancelled")
 		s.AwaitMessage("what you wrote was not sent")
 		check.Contains(t, s.LuaString(`table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), '\n')`), "my words",
