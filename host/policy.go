@@ -5,8 +5,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// setRules takes the user's rules, and what else of the configuration is about their decisions. It is called on the
-// goroutine of Lua's messages alone.
+// setRules sets the user's rules, and the other configuration about decisions. It is only called on the goroutine of
+// Lua's messages.
 func (h *Host) setRules(m rpc.SetRules) {
 	h.reviewBefore.Store(m.Review == "before")
 	h.reviews.Store(m.Review != "")
@@ -19,7 +19,7 @@ func (h *Host) setRules(m rpc.SetRules) {
 	h.policy.Store(p)
 }
 
-// listDecided tells Lua the rules in force, and the lasting answers.
+// listDecided sends Lua the rules in force, and the lasting answers.
 func (h *Host) listDecided(m rpc.ListDecided) {
 	p := h.policy.Load()
 	if p == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file answers what the user asks about agents that can be installed. All of it runs in the background.
+// This file answers the user's questions about agents that can be installed. All of it runs in the background.
 
 func newRegistry(h *Host, data string) *registry.Registry {
 	folder := ""
@@ -30,7 +30,7 @@ func newRegistry(h *Host, data string) *registry.Registry {
 	})
 }
 
-// handshake starts an agent, hears what it says it is, and ends it.
+// handshake starts an agent, gets what it says of itself, and ends it.
 func (h *Host) handshake(ctx context.Context, agent registry.Installed) (string, error) {
 	spec := AgentSpec{Name: agent.ID, Title: agent.Title, Command: agent.Command, Env: agent.Env}
 	a, err := h.agentFor(spec, filepath.Dir(agent.Command[0]))
@@ -60,7 +60,7 @@ func (h *Host) handshake(ctx context.Context, agent registry.Installed) (string,
 	}
 }
 
-// withoutAdvice leaves out what is to be done about a session's agent.
+// withoutAdvice leaves out the advice about a session's agent.
 func withoutAdvice(err error) error {
 	var told *failure.Failure
 	if !errors.As(err, &told) {
@@ -69,7 +69,7 @@ func withoutAdvice(err error) error {
 	return &failure.Failure{Sentence: told.Sentence, Reason: told.Reason, Detail: told.Detail}
 }
 
-// introduction is what an agent has said of itself, in words.
+// introduction returns what an agent said of itself, in words.
 func introduction(title string, info session.Info) string {
 	text := cmp.Or(info.Title, info.Name, title)
 	if info.Version != "" {
@@ -84,7 +84,7 @@ func introduction(title string, info session.Info) string {
 	return text
 }
 
-// hear keeps what an agent has said of itself when a session began with it.
+// hear keeps what an agent said of itself when a session began with it.
 func (a *agent) hear(info session.Info) {
 	heard := registry.Heard{Program: a.spec.Command[0], Said: introduction(a.spec.Title, info), Can: abilities(info)}
 	for _, m := range info.AuthMethods {
@@ -95,7 +95,7 @@ func (a *agent) hear(info session.Info) {
 	}
 }
 
-// abilities are the capabilities of an agent beside the baseline, in words.
+// abilities returns the capabilities of an agent beyond the baseline, in words.
 func abilities(info session.Info) (list []string) {
 	for _, one := range []struct {
 		can   bool
@@ -123,7 +123,7 @@ func abilities(info session.Info) (list []string) {
 	return list
 }
 
-// programs are those of the agents that run.
+// programs returns the programs of the running agents.
 func (h *Host) programs() (list []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,7 +178,7 @@ func registryAgent(e registry.Entry, i registry.Installed) rpc.RegistryAgent {
 	return a
 }
 
-// tellAgent answers a message with an agent as it is now.
+// tellAgent answers a message with the present state of an agent.
 func (h *Host) tellAgent(callback int) func(registry.Installed, error) {
 	return func(agent registry.Installed, err error) {
 		if err != nil {
@@ -202,7 +202,7 @@ func (h *Host) registryAgent(agent registry.Installed) rpc.RegistryAgent {
 func (h *Host) installAgent(m rpc.InstallAgent) {
 	if m.URL != "" && !h.registry.Knows(m.ID) {
 		if err := h.registry.Refresh(h.over, m.URL); err != nil {
-			h.log.Warn(err.Error()) // that it is not known is said
+			h.log.Warn(err.Error()) // the user is told that it is not known
 		}
 	}
 	agent, err := h.registry.Install(h.over, registry.Wanted{

@@ -9,24 +9,24 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 )
 
-// routes bring what an agent says of a session to that session, by the agent's id of it. What comes for a session that
-// the agent is about to name is kept until then. Any goroutine.
+// routes directs an agent's messages to its sessions, by the agent's ids. Messages for a session that the agent is
+// about to name are kept until then. Any goroutine.
 type routes struct {
 	mu       sync.Mutex // guards the fields below
 	sessions map[string]*Session
-	unnamed  int                         // how many session/new are not answered yet
-	early    map[string][]func(*Session) // what comes meanwhile for ids that are not known
+	unnamed  int                         // how many session/new are unanswered
+	early    map[string][]func(*Session) // messages meanwhile for unknown ids
 	earlyIDs []string                    // those ids, in the order they came
 }
 
-// earlyLimit bounds what is kept for a session the agent has not named yet, and for how many ids.
+// earlyLimit bounds what is kept for a session that the agent has not named yet, and for how many ids.
 const earlyLimit = 256
 
 func newRoutes() *routes {
 	return &routes{sessions: map[string]*Session{}, early: map[string][]func(*Session){}}
 }
 
-// add directs what is said of a session to s, beginning with what came before it had a name here. Reader goroutine.
+// add directs a session's messages to s, beginning with those that came before its id was known. Reader goroutine.
 func (r *routes) add(id string, s *Session) {
 	r.mu.Lock()
 	r.sessions[id] = s
@@ -47,14 +47,14 @@ func (r *routes) remove(id string, s *Session) {
 	}
 }
 
-// awaitName says that the agent is asked for a session, which has no name yet.
+// awaitName says that the agent was asked for a session, which has no id yet.
 func (r *routes) awaitName() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unnamed++
 }
 
-// named says that it has answered; what came for other names is of sessions that are not open.
+// named says that the agent has answered; messages for other ids are for sessions that are not open.
 func (r *routes) named() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,14 +64,14 @@ func (r *routes) named() {
 	}
 }
 
-// forgetEarly drops what came for a session that was not open.
+// forgetEarly drops the messages for a session that was not open.
 func (r *routes) forgetEarly(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.early, id)
 }
 
-// to runs f for the session of an id. For a name that is not known it waits until session/new is answered.
+// to runs f for the session of an id. For an unknown id it waits until session/new is answered.
 func (r *routes) to(id string, f func(*Session)) {
 	r.mu.Lock()
 	s := r.sessions[id]
@@ -84,7 +84,7 @@ func (r *routes) to(id string, f func(*Session)) {
 	}
 }
 
-// keep has f run for a session that the agent is about to name; it reports whether there may be one.
+// keep keeps f for a session that the agent is about to name; it reports whether there may be one.
 func (r *routes) keep(id string, f func(*Session)) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *routes) keep(id string, f func(*Session)) bool {
 	return true
 }
 
-// keepEarly keeps what comes for a name that is not known; of too many names the oldest goes. r.mu is held.
+// keepEarly keeps f for an unknown id; if there are too many ids, the oldest is dropped. r.mu is held.
 func (r *routes) keepEarly(id string, f func(*Session)) {
 	list, known := r.early[id]
 	if len(list) >= earlyLimit {
@@ -110,7 +110,7 @@ func (r *routes) keepEarly(id string, f func(*Session)) {
 	r.early[id] = append(list, f)
 }
 
-// session is the session of a request, at once.
+// session returns the session of a request, without waiting.
 func (r *routes) session(id string) (*Session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +120,7 @@ func (r *routes) session(id string) (*Session, error) {
 	return nil, &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("session %q is not open in this client", id)}
 }
 
-// unnamedOf is one of the sessions that the agent has not named yet, or else any; nil for none.
+// unnamedOf returns one of the sessions that the agent has not named yet, or else any; nil for none.
 func (r *routes) unnamedOf(sessions []*Session) *Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()

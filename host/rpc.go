@@ -11,8 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// receive takes one message of Lua. It runs on go-client's only notification goroutine, so it does no more than put
-// work where it belongs; and as an argument that does not decode would end the connection, it takes anything.
+// receive handles one message from Lua. It runs on go-client's only notification goroutine, so it only passes work to
+// where it belongs; and as an argument that does not decode would end the connection, it accepts anything.
 func (h *Host) receive(args ...any) {
 	if len(args) == 0 {
 		return
@@ -31,7 +31,7 @@ func (h *Host) receive(args ...any) {
 	handle(h, fields)
 }
 
-// handlers are what the messages of Lua do, by their names.
+// handlers are the handlers of Lua's messages, by name.
 var handlers = handling(
 	// sessions
 	toHost((*Host).open),
@@ -199,7 +199,7 @@ var handlers = handling(
 	toHost(func(h *Host, m rpc.FollowState) { h.follow.Heard(m) }),
 )
 
-// handler does what a message says.
+// handler handles one kind of message.
 type handler struct {
 	name string
 	run  func(*Host, map[string]any)

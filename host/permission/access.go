@@ -21,24 +21,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has the reads and writes of the agent through its client. All that is to be decided about one is decided
-// here, in the order of rs.files, before the buffers hear of it.
+// This file has the agent's reads and writes through its client. Everything about one is decided here, in the order of
+// rs.files, before it reaches the buffers.
 
-// fileRequest is a read or write of the agent. Until it is decided it belongs to whoever decides, then to whoever reads
-// or writes.
+// fileRequest is a read or write by the agent. It belongs to the decision until that is made, then to the reader or
+// writer.
 type fileRequest struct {
 	ctx     context.Context  // its end withdraws the request
 	kind    session.ToolKind // read or edit
 	path    string           // absolute, as the agent named it
-	text    *string          // of a write, what it writes
-	decided func(error)      // hears, on any goroutine, that it is granted, or why not
+	text    *string          // for a write, what it writes
+	decided func(error)      // told, on any goroutine, that it is granted, or why not
 
-	// Of a write that is granted:
-	reviewed *preview // what the user was shown, if they have decided about it
-	own      *ownText // what they want in place of the agent's text
+	// For a granted write:
+	reviewed *preview // what the user was shown, if they decided about it
+	own      *ownText // what they want instead of the agent's text
 }
 
-// ErrNotAllowed is the error of a read or write that the user has not allowed, or not as the agent wanted it. They know.
+// ErrNotAllowed is the error of a read or write that the user did not allow, or not as the agent wanted it. The user
+// knows.
 var ErrNotAllowed = errors.New("the user did not allow it")
 
 // Read takes a read of the agent. Any goroutine.
@@ -54,7 +55,7 @@ func (rs *Requests) Read(r session.ReadTextFile) {
 	})
 }
 
-// readFile makes a read that is granted.
+// readFile carries out a granted read.
 func (rs *Requests) readFile(f *fileRequest, real string, r session.ReadTextFile) {
 	rs.config.Reads(r)
 	learnt := false
@@ -91,7 +92,7 @@ func (rs *Requests) Write(r session.WriteTextFile) {
 	})
 }
 
-// writeFile makes a write that is granted, or the one that the user wants in its place.
+// writeFile carries out a granted write, or the one that the user wants instead.
 func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFile) {
 	if f.own != nil {
 		rs.writeOwn(f, real, r.Reply)
@@ -109,7 +110,7 @@ func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFi
 			rs.config.Known.LearnText(w.Path, *w.After)
 		}
 		if reviewed || w.Unsaved {
-			rs.config.Noted(func() { reply(nil) }) // a kill from then on finds it accepted, and knows what the user has typed
+			rs.config.Noted(func() { reply(nil) }) // after a kill from now on it is accepted, and what the user typed is known
 		} else {
 			reply(err)
 		}
@@ -120,8 +121,8 @@ func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFi
 	})
 }
 
-// decideAccess decides about a read or write of a real path, at once or by asking the user: by the policy, and about a
-// write by their review before it. It is called on a goroutine of its own.
+// decideAccess decides about a read or write of a real path, at once or by asking the user: by the policy and, for a
+// write, by their review. It is called on a goroutine of its own.
 func (rs *Requests) decideAccess(f *fileRequest, real string, decided func(error)) {
 	f.decided = decided
 	at := rules.Path{Given: f.path, Real: real}
@@ -144,14 +145,14 @@ func (rs *Requests) decideAccess(f *fileRequest, real string, decided func(error
 	})
 }
 
-// decideOn goes on with the decision on the session's goroutine; a closed session refuses.
+// decideOn continues the decision on the session's goroutine; a closed session refuses.
 func (rs *Requests) decideOn(f *fileRequest, then func()) {
 	if !rs.base.Box.Put(then) {
 		f.decided(fmt.Errorf("%w: %w", ErrNotAllowed, feature.ErrClosed))
 	}
 }
 
-// changeOf gives what a write would change to done; of a read that is nothing.
+// changeOf passes what a write would change to done; for a read that is nothing.
 func (rs *Requests) changeOf(f *fileRequest, real string, done func([]session.ToolCallContent)) {
 	if f.text == nil {
 		done(nil)
@@ -173,7 +174,7 @@ func (rs *Requests) changeOf(f *fileRequest, real string, done func([]session.To
 	done([]session.ToolCallContent{change})
 }
 
-// askForFile asks whether a read or write may be, by a request of the client's own.
+// askForFile asks whether a read or write is allowed, by a request of the client's own.
 func (rs *Requests) askForFile(f *fileRequest, at rules.Path, d policy.Access, change []session.ToolCallContent) {
 	verb, name := "read", styled.VisibleText(rs.base.Short(f.path))
 	if f.text != nil {
@@ -201,7 +202,7 @@ func (rs *Requests) askForFile(f *fileRequest, at rules.Path, d policy.Access, c
 	}
 	title := map[string]string{"read": "Read ", "write": "Write "}[verb] + name
 	p.asked = session.PermissionRequest{Context: f.ctx, CancelsTurn: true, Title: title, Options: fileOptions(d)}
-	if d.Outside || d.Private { // else the rule says why
+	if d.Outside || d.Private { // otherwise the rule says why
 		p.asked.Description = strings.ToUpper(reason[:1]) + reason[1:] + "."
 	}
 	p.call = session.ToolCall{Title: name, Kind: f.kind, Content: change}
@@ -212,7 +213,7 @@ func (rs *Requests) askForFile(f *fileRequest, at rules.Path, d policy.Access, c
 	rs.raise(p)
 }
 
-// fileOptions are the options of the client's own request. A lasting one is about this file, agent and project.
+// fileOptions returns the options of the client's own request. A lasting one applies to this file, agent and project.
 func fileOptions(d policy.Access) []session.PermissionOption {
 	all := []session.PermissionOption{
 		{ID: "allow", Name: "Allow once", Kind: "allow_once"},
@@ -226,10 +227,10 @@ func fileOptions(d policy.Access) []session.PermissionOption {
 	return all
 }
 
-// wrote tells the user what has come of a write. It is called on the session's goroutine.
+// wrote tells the user how a write ended. It is called on the session's goroutine.
 func (rs *Requests) wrote(path string, w buffers.Written, err error) {
 	switch {
-	case errors.Is(err, ErrNotAllowed), errors.Is(err, context.Canceled): // was said, or the agent has withdrawn it
+	case errors.Is(err, ErrNotAllowed), errors.Is(err, context.Canceled): // already said, or withdrawn by the agent
 	case err != nil:
 		failed := &buffers.Error{Err: err}
 		errors.As(err, &failed)

@@ -10,9 +10,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file tells an agent that the user wants a part of its change only.
+// This file tells an agent that the user wants only a part of its change.
 
-// A prompt or an error quotes so much of hunks.
+// How much of hunks a prompt or an error quotes.
 const (
 	quotedLines = 12  // of one side of a hunk
 	quotedAll   = 300 // lines of all hunks
@@ -22,7 +22,7 @@ const (
 	quotedWords = 60  // bytes of them in an error
 )
 
-// partly is the prompt that asks for the kept hunks of a change only.
+// partly returns the prompt that asks for only the kept hunks of a change.
 func (rs *Requests) partly(title string, files []*selection) string {
 	var b strings.Builder
 	what := "the change that you asked about"
@@ -68,7 +68,7 @@ func (rs *Requests) partly(title string, files []*selection) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// placeOf is where a hunk is in the file as it is now.
+// placeOf names where a hunk is in the present file.
 func placeOf(f *diff.File, h diff.Run) string {
 	switch {
 	case len(h.Old) == 0 && len(h.New) == 0:
@@ -91,7 +91,7 @@ func lineRange(from, n int) string {
 	return fmt.Sprintf("lines %d-%d", from, from+n-1)
 }
 
-// bounded is a line cut to what is quoted of it.
+// bounded returns a line cut to what is quoted.
 func bounded(line string) string {
 	if short := styled.Cut(line, quotedWidth); short != line {
 		return short + "…"
@@ -99,8 +99,8 @@ func bounded(line string) string {
 	return line
 }
 
-// otherwise says where a text was not written as the agent gave it, by the lines of the agent's text, so that it need not
-// guess. edited says that the user has written something of their own; conflicts in how many places they have unsaved
+// otherwise says where a text was not written as the agent sent it, by the lines of the agent's text, so that it need
+// not guess. edited says that the user wrote something of their own; conflicts is in how many places they have unsaved
 // lines where the agent has others.
 func otherwise(text, written string, edited bool, conflicts int) string {
 	a, b := diff.TextLines(text), diff.TextLines(written)

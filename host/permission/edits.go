@@ -18,26 +18,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// This file has what a tool of the editor's changes: the edits that a language server has computed, of several files at
-// once.
+// This file has the changes by the editor's tools: edits that a language server computed, to several files at once.
 
-// FileEdit is what is to become of a file. Of Delete, To and Create one is set at most.
+// FileEdit is an edit to a file. At most one of Delete, To and Create is set.
 type FileEdit struct {
 	Path   string
 	Text   *string // nil: as it is
 	To     string  // where the file is moved
 	Delete bool
-	Create bool // there is none yet
+	Create bool // it does not exist yet
 }
 
-// edited is an edit on its way.
+// edited is an edit in progress.
 type edited struct {
 	FileEdit
 	real, realTo string  // without links
-	before       *string // the text that the edit was made for; nil where there is no file, or it is no text
+	before       *string // the text that the edit was computed for; nil if there is no file, or it is not text
 }
 
-// then is where the file is after the edit.
+// then returns where the file is after the edit.
 func (e edited) then() string { return cmp.Or(e.To, e.Path) }
 
 // changes reports whether an edit changes anything.
@@ -45,7 +44,7 @@ func (e edited) changes() bool {
 	return e.Delete || e.To != "" || e.Text != nil && (e.before == nil || *e.before != *e.Text)
 }
 
-// diff is an edit as the user is shown it.
+// diff returns an edit as shown to the user.
 func (e edited) diff() session.Diff {
 	d := session.Diff{Path: e.then(), OldText: e.before, NewText: e.Text}
 	switch {
@@ -62,9 +61,9 @@ func (e edited) diff() session.Diff {
 	return d
 }
 
-// Change makes edits that belong together, after one question about all of them: as writes of the agent's, so that they
-// are hunks to review, a step to undo in each file. done hears, once and on any goroutine, where the files are that were
-// changed, or why not all of them were. Any goroutine.
+// Change makes edits that belong together, after one question about all of them, as writes by the agent: they are hunks
+// to review, and one undo step in each file. done is told, once and on any goroutine, which files were changed, or why
+// not all of them were. Any goroutine.
 func (rs *Requests) Change(ctx context.Context, title string, edits []FileEdit, done func(changed []string, err error)) {
 	rs.base.Background(func() {
 		var all []edited
@@ -90,7 +89,7 @@ func (rs *Requests) Change(ctx context.Context, title string, edits []FileEdit, 
 	})
 }
 
-// lookAt finds the file of an edit, and says what is in the way of it. It waits for Neovim.
+// lookAt finds the file of an edit, and says what prevents it. It waits for Neovim.
 func (rs *Requests) lookAt(ctx context.Context, one FileEdit) (e edited, err error) {
 	e.FileEdit = one
 	if e.real, err = writable(e.Path); err != nil {
@@ -132,7 +131,7 @@ func (rs *Requests) lookAt(ctx context.Context, one FileEdit) (e edited, err err
 	return e, nil
 }
 
-// writable is a path without links, where a file may be written.
+// writable returns a path without links, if a file may be written there.
 func writable(path string) (real string, err error) {
 	if real, err = buffers.RealPath(path); err != nil {
 		return "", err
@@ -140,7 +139,7 @@ func writable(path string) (real string, err error) {
 	return real, buffers.Obstacle(real, true)
 }
 
-// saved is an error where a file has unsaved text, which would be nowhere once the file is gone.
+// saved returns an error if a file has unsaved text, which would be lost with the file.
 func (rs *Requests) saved(ctx context.Context, real string) error {
 	unsaved, err := wait(func(done func(*buffers.Unsaved, error)) { rs.base.Files.Unsaved(ctx, real, done) })
 	if err == nil && unsaved != nil {
@@ -149,7 +148,7 @@ func (rs *Requests) saved(ctx context.Context, real string) error {
 	return err
 }
 
-// wait runs something that calls done, and waits for that.
+// wait runs a function that calls done, and waits for that.
 func wait[T any](run func(done func(T, error))) (value T, err error) {
 	over := make(chan struct{})
 	run(func(v T, e error) {
@@ -178,7 +177,7 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 		{ID: "allow", Name: "Allow", Kind: "allow_once"},
 		{ID: "reject", Name: "Refuse", Kind: "reject_once"},
 	}}
-	seen := false // by the user, whom a rule may have spared the question
+	seen := false // by the user; a rule may have decided instead
 	answer := rs.answerTool(p, "change "+styled.Many(len(all), "file"), func(err error) {
 		if err != nil {
 			done(nil, err)
@@ -193,8 +192,8 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 	rs.raiseTool(p)
 }
 
-// kindOf is the gravest of what edits do, by which rules know them: a rule that allows edits allows no deletion
-// among them.
+// kindOf returns the gravest kind of the edits, which rules go by: a rule that allows edits allows no deletion among
+// them.
 func kindOf(all []edited) session.ToolKind {
 	kind := session.KindEdit
 	for _, e := range all {
@@ -208,8 +207,8 @@ func kindOf(all []edited) session.ToolKind {
 	return kind
 }
 
-// makeEdits makes edits that are granted, each in its file's order, and tells when all are made. What the user has typed
-// since they were computed is kept; what is reviewed already waits for no review.
+// makeEdits makes granted edits, each in its file's order, and calls done when all are made. What the user has typed
+// since they were computed is kept; reviewed edits wait for no other review.
 func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, done func([]string, error)) {
 	var mu sync.Mutex
 	var changed []string
@@ -234,7 +233,7 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, 
 				done(changed, failed)
 				return
 			}
-			rs.config.Noted(func() { done(changed, failed) }) // a kill from then on finds them accepted
+			rs.config.Noted(func() { done(changed, failed) }) // after a kill from now on they are accepted
 		}
 	}
 	for _, e := range all {
@@ -250,7 +249,7 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, 
 				decided(nil)
 			},
 			Do: func(string) {
-				rs.base.Background(func() { // which other files need not wait for
+				rs.base.Background(func() { // so that other files need not wait
 					err := rs.makeEdit(ctx, e, reviewed)
 					if err != nil {
 						failed(err)
@@ -264,7 +263,7 @@ func (rs *Requests) makeEdits(ctx context.Context, all []edited, reviewed bool, 
 	}
 }
 
-// makeEdit makes one edit, and tells the record and the follower of it. It waits for Neovim.
+// makeEdit makes one edit, and reports it to the record and the follower. It waits for Neovim.
 func (rs *Requests) makeEdit(ctx context.Context, e edited, reviewed bool) error {
 	switch {
 	case e.Delete:
@@ -304,7 +303,7 @@ func (rs *Requests) remove(ctx context.Context, e edited) (buffers.Written, erro
 	})
 }
 
-// move moves a file, byte for byte, and gives it its new text then. What a buffer shows of it stays there.
+// move moves a file, byte for byte, and then gives it its new text. A buffer that shows it keeps its text.
 func (rs *Requests) move(ctx context.Context, e edited) error {
 	if err := rs.saved(ctx, e.real); err != nil {
 		return err
@@ -336,7 +335,7 @@ func (rs *Requests) move(ctx context.Context, e edited) error {
 	}
 	gone, err := rs.remove(ctx, e)
 	if err != nil {
-		rs.config.Took(made, "fs", false) // it is there twice
+		rs.config.Took(made, "fs", false) // the file now exists twice
 		return err
 	}
 	rs.config.Moved(gone, made)

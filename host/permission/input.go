@@ -12,11 +12,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// inputDepth is how deep lists and objects of an input are taken apart; what is deeper stands on one line as JSON.
+// inputDepth is how deep an input's lists and objects are shown line by line; what is deeper is JSON on one line.
 const inputDepth = 12
 
-// inputLines is the input of a call in words: keys and values below each other, in the agent's order. Fields of the
-// outermost object of which said is true are left out.
+// inputLines shows the input of a call as keys and values below each other, in the agent's order. Fields of the
+// outermost object for which said is true are left out.
 func inputLines(call *session.ToolCall, said func(key, value string) bool) []styled.Line {
 	raw := call.RawInput
 	if policy.EmptyInput(raw) {
@@ -33,11 +33,11 @@ func inputLines(call *session.ToolCall, said func(key, value string) bool) []sty
 	return lines
 }
 
-// inputWords writes JSON in words, as far as there is room.
+// inputWords writes JSON as lines, as far as there is room.
 type inputWords struct {
 	said func(key, value string) bool
-	room int // bytes that may still come
-	left int // bytes that found no room
+	room int // bytes that may still be written
+	left int // bytes without room
 }
 
 func (w *inputWords) lines(raw json.RawMessage, depth int) []string {
@@ -108,7 +108,7 @@ func (w *inputWords) items(raw json.RawMessage, depth int) []string {
 	return lines
 }
 
-// scalar is a text without its quotes, and whatever else as it is.
+// scalar returns a text without its quotes, anything else unchanged.
 func scalar(raw json.RawMessage) string {
 	var text string
 	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {

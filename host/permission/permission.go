@@ -1,6 +1,6 @@
-// Package permission has what waits for the user's word: the requests of a session's agent, and its reads and writes of
-// files. It shows them in words and diffs, lets the user refuse single hunks, and answers each exactly once, whoever comes
-// first: the policy, the user, a cancellation, the agent's withdrawal, the end of the process.
+// Package permission has what waits for the user's permission: the requests of a session's agent, and its reads and
+// writes of files. It shows them in words and diffs, lets the user refuse single hunks, and answers each exactly once,
+// whoever comes first: the policy, the user, a cancellation, the agent's withdrawal, the end of the process.
 package permission
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-// Config is what the requests need of their session. But for what says otherwise all are called on its goroutine.
+// Config is what the requests need from their session. Except where noted, all are called on its goroutine.
 type Config struct {
 	ID           func() int64          // a new number for a request, unique in this Neovim and ascending
 	Policy       func() *policy.Policy // nil until Lua has sent the rules; any goroutine
@@ -30,38 +30,38 @@ type Config struct {
 	Diffs    *calldiff.Diffs
 	Known    *freshness.Files
 	ToolCall func(id string) *session.ToolCall // of the conversation; nil for none
-	GoesOn   func(callID string) bool          // the call goes on beside the session's turns
-	Apply    func(session.Update)              // brings an update into the conversation
+	GoesOn   func(callID string) bool          // the call runs in the background of the session's turns
+	Apply    func(session.Update)              // applies an update to the conversation
 
 	Ready      func() bool                        // the session is open
 	Stopping   func() bool                        // the user has cancelled the turn, and the agent has not ended it yet
 	Cancel     func()                             // cancels the turn
 	Prompt     func(text string)                  // puts a prompt first in the queue
 	RemarkOnce func(text string)                  // says something in the chat, once in a turn
-	Ours       func(*session.ToolCall) bool       // a call is of a tool that asks by itself; nil for none
-	Alert      func(severity, text, brief string) // says something in the chat, and where no chat is seen in few words
+	Ours       func(*session.ToolCall) bool       // a call is of a tool that asks for itself; nil for none
+	Alert      func(severity, text, brief string) // says something in the chat and, if no chat is visible, in a short notice
 
-	// What comes of reads and writes. Any goroutine may call these.
+	// The outcome of reads and writes. Any goroutine may call these.
 
 	Asks  func()                                            // the agent wants to read a file
 	Reads func(session.ReadTextFile)                        // it may
-	Took  func(w buffers.Written, by string, reviewed bool) // a write has changed a file; reviewed: as the user was shown
+	Took  func(w buffers.Written, by string, reviewed bool) // a write changed a file; reviewed: as the user was shown
 	Moved func(gone, made buffers.Written)                  // a file was moved
-	Noted func(then func())                                 // calls then, from any goroutine, when what it took or moved is saved
+	Noted func(then func())                                 // calls then, from any goroutine, when what was taken or moved is saved
 	Edits func(path string, w buffers.Written)              // a write is made
 }
 
-// Requests are the permission requests of a session: those of its agent, and the client's own about files that the agent
-// reads and writes. But where it says so, they belong to the session's goroutine.
+// Requests are the permission requests of a session: those of its agent, and the client's own about files that the
+// agent reads and writes. Except where noted, they belong to the session's goroutine.
 type Requests struct {
 	base    feature.Base
 	config  Config
 	queue   queue
-	changed bool             // Lua is to be told
+	changed bool             // Lua must be told
 	files   fileaccess.Queue // what the agent reads and writes through its client; any goroutine
 }
 
-// New returns the requests of a session, of which there are none yet.
+// New returns the requests of a session, initially none.
 func New(base feature.Base, config Config) *Requests { return &Requests{base: base, config: config} }
 
 // request is an open request. It is answered exactly once: when it leaves [queue.pending].
@@ -69,20 +69,20 @@ type request struct {
 	id      int64                     // see [Config]
 	asked   session.PermissionRequest // its Reply is not used
 	call    session.ToolCall          // what it is about, see [Requests.subject]
-	file    rules.Path                // of the client's own; else zero
+	file    rules.Path                // for the client's own, otherwise zero
 	command policy.Command
 	stop    func() bool               // ends the watch for a withdrawal
 	answer  func(optionID, by string) // by says who decided, as [Requests.resolve]; optionID may be ""
 
 	decision policy.Decision
-	open     bool // the policy has left it to the user
+	open     bool // the policy left it to the user
 
-	stale      map[string]bool                 // by path of the call's files: the agent knows it otherwise
+	stale      map[string]bool                 // by path of the call's files: it has changed since the agent read it
 	selections map[*calldiff.Change]*selection // nil until the user selects hunks, see [Requests.selectionsOf]
-	write      *pendingWrite                   // of a write that waits; else nil
+	write      *pendingWrite                   // for a pending write, otherwise nil
 }
 
-// Ask takes a request of the agent.
+// Ask adds a request by the agent.
 func (rs *Requests) Ask(r session.PermissionRequest) {
 	if !rs.config.Ready() {
 		r.Reply("")
@@ -93,7 +93,7 @@ func (rs *Requests) Ask(r session.PermissionRequest) {
 	rs.raise(p)
 }
 
-// raise has a request wait for its answer.
+// raise makes a request wait for its answer.
 func (rs *Requests) raise(p *request) {
 	p.id = rs.config.ID()
 	p.asked.Options = inOrder(p.asked.Options)
@@ -109,10 +109,10 @@ func (rs *Requests) raise(p *request) {
 	rs.base.Changed()
 }
 
-// optionKinds are the kinds of options in the order in which the user sees them, whatever the agent's.
+// optionKinds are the kinds of options in the order the user sees them, whatever the agent's order.
 var optionKinds = []string{"allow_once", "allow_always", "reject_once", "reject_always"}
 
-// inOrder are options by their kinds, each kind in the agent's order, and those of no known kind last.
+// inOrder sorts options by kind, each kind in the agent's order, and unknown kinds last.
 func inOrder(options []session.PermissionOption) []session.PermissionOption {
 	rank := func(o session.PermissionOption) int {
 		if i := slices.Index(optionKinds, o.Kind); i >= 0 {
@@ -123,9 +123,9 @@ func inOrder(options []session.PermissionOption) []session.PermissionOption {
 	return slices.SortedStableFunc(slices.Values(options), func(a, b session.PermissionOption) int { return rank(a) - rank(b) })
 }
 
-// subject brings what a request says of its tool call into the conversation, and returns the call as the request means
-// it: where the request says nothing, earlier updates did. Agents send an empty list of content, or an empty input, for
-// what they have sent before.
+// subject applies what a request says about its tool call to the conversation, and returns the call as the request
+// describes it: where the request says nothing, earlier updates count. Agents send an empty list of content, or an
+// empty input, for what they sent before.
 func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 	patch := r.Call
 	if patch.ID == "" {
@@ -136,7 +136,7 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 	askedOnly := rs.queue.asks(patch.ID, known != nil)
 	switch says := !patch.Title.IsZero() || !patch.RawInput.IsZero() || !patch.Content.IsZero(); {
 	case askedOnly && says:
-		// Some agents use one id for all of their requests: nothing of an earlier one is this one's.
+		// Some agents use one id for all of their requests: nothing of an earlier one applies to this one.
 		patch = patch.Whole()
 		rs.config.Diffs.Reused(patch.ID)
 	case known != nil:
@@ -159,14 +159,14 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 	return call
 }
 
-// Observe hears of an update of the agent's, which may say more of what an open request is about.
+// Observe handles an update from the agent, which may say more about the subject of an open request.
 func (rs *Requests) Observe(u session.Update) {
 	patch, ok := u.(session.ToolCallPatch)
 	if !ok || patch.ID == "" {
 		return
 	}
 	rs.queue.observe(patch.ID)
-	one := rs.queue.onlyAbout(patch.ID) // each of several is about what it said itself
+	one := rs.queue.onlyAbout(patch.ID) // if there are several, each keeps its own subject
 	call := rs.config.ToolCall(patch.ID)
 	if one == nil || call == nil {
 		return
@@ -185,13 +185,13 @@ func (rs *Requests) Observe(u session.Update) {
 	rs.changed = true
 }
 
-// decideNext has the policy decide about the oldest request that it has not seen, one at a time.
+// decideNext has the policy decide about the oldest request it has not seen, one at a time.
 func (rs *Requests) decideNext() {
 	p, rules := rs.queue.next(), rs.config.Policy()
 	if p == nil {
 		return
 	}
-	if rules == nil || p.write != nil && p.write.access.Free { // what rules allow is to be reviewed all the same
+	if rules == nil || p.write != nil && p.write.access.Free { // what rules allow must still be reviewed
 		rs.decided(p, policy.Decision{})
 		rs.decideNext()
 		return
@@ -208,7 +208,7 @@ func (rs *Requests) decideNext() {
 	})
 }
 
-// policyRequest is a request as the policy takes it.
+// policyRequest returns a request for the policy.
 func (rs *Requests) policyRequest(p *request) policy.Request {
 	return policy.Request{
 		Agent: rs.base.Agent, Cwd: rs.base.Cwd, Roots: rs.base.Roots, Session: rs.base.Session,
@@ -216,7 +216,7 @@ func (rs *Requests) policyRequest(p *request) policy.Request {
 	}
 }
 
-// decided hears what the policy has decided.
+// decided handles the policy's decision.
 func (rs *Requests) decided(p *request, d policy.Decision) {
 	if d.Err != nil {
 		rs.config.Alert("warning", "Your lasting answers: "+d.Err.Error()+".", "your lasting answers cannot be used: the chat says why")
@@ -225,11 +225,11 @@ func (rs *Requests) decided(p *request, d policy.Decision) {
 	switch {
 	case !rs.queue.has(p): // withdrawn
 	case rs.config.Stopping():
-		rs.resolve(p, "", "cancel") // the agent had not heard of the end yet
+		rs.resolve(p, "", "cancel") // the agent did not know of the end yet
 	case d.OptionID != "" && (p.write == nil || d.OptionID == refuse):
-		rs.config.Apply(session.Waiting{ToolCallID: p.asked.Call.ID, Open: true}) // it shows what became of it
+		rs.config.Apply(session.Waiting{ToolCallID: p.asked.Call.ID, Open: true}) // it shows the outcome
 		rs.resolve(p, d.OptionID, "rule")
-		if p.file.Given == "" { // the client's own says so itself
+		if p.file.Given == "" { // the client's own request says so itself
 			rs.base.Remark("info", d.Remark)
 		}
 	case d.Why == "" && rs.config.Ours != nil && p.asked.Call.ID != "" && rs.config.Ours(&p.call):
@@ -248,8 +248,8 @@ func (rs *Requests) show(p *request) {
 	rs.base.Changed()
 }
 
-// Respond answers with the user's choice; "" cancels, and with it the turn, as that outcome means in version 1 of the
-// protocol.
+// Respond answers with the user's choice; "" cancels, and with it the turn, which is what that outcome means in version
+// 1 of the protocol.
 func (rs *Requests) Respond(id int64, optionID string) {
 	p := rs.queue.waitingAs(int(id))
 	if p == nil {
@@ -270,21 +270,21 @@ func (rs *Requests) Respond(id int64, optionID string) {
 	}
 	chosen := p.asked.Options[i]
 	if p.write != nil && chosen.Allows() {
-		rs.allowWrite(p, nil, nil) // which resolves it after a look at the file
+		rs.allowWrite(p, nil, nil) // which resolves it after checking the file
 		return
 	}
 	if !chosen.Allows() || p.file.Given != "" || !rs.config.ReviewBefore() {
 		rs.give(p, chosen)
 		return
 	}
-	rs.config.Diffs.WhenLocated(&p.call, func() { // else nobody knows what is allowed
+	rs.config.Diffs.WhenLocated(&p.call, func() { // otherwise nobody knows what is allowed
 		if rs.queue.has(p) { // not withdrawn meanwhile
 			rs.give(p, chosen)
 		}
 	})
 }
 
-// give answers a request with the option that the user has chosen.
+// give answers a request with the option that the user chose.
 func (rs *Requests) give(p *request, chosen session.PermissionOption) {
 	out := rs.outcomeOf(p, chosen)
 	switch {
@@ -308,7 +308,7 @@ func (rs *Requests) give(p *request, chosen session.PermissionOption) {
 	}
 }
 
-// keepAnswer keeps an answer that is to hold from now on.
+// keepAnswer keeps a lasting answer.
 func (rs *Requests) keepAnswer(p *request, o session.PermissionOption) {
 	a, ok := p.decision.Lasting(rs.policyRequest(p), o)
 	if !ok {
@@ -356,14 +356,14 @@ func (rs *Requests) resolve(p *request, optionID, by string) {
 	rs.base.Changed()
 }
 
-// WithdrawAll answers all requests with a cancellation; by says who decided that.
+// WithdrawAll cancels all requests; by says who decided that.
 func (rs *Requests) WithdrawAll(by string) {
 	for len(rs.queue.pending) > 0 {
 		rs.resolve(rs.queue.pending[0], "", by)
 	}
 }
 
-// CancelTurn withdraws the turn's requests. What goes on beside the turn still waits for its answers.
+// CancelTurn cancels the turn's requests. Background work still waits for its answers.
 func (rs *Requests) CancelTurn() {
 	for _, p := range slices.Clone(rs.queue.pending) {
 		if !rs.config.GoesOn(p.asked.Call.ID) {
@@ -372,20 +372,20 @@ func (rs *Requests) CancelTurn() {
 	}
 }
 
-// EndTurn is CancelTurn, and forgets what the turn's answers mean for what comes after them.
+// EndTurn is CancelTurn, and also forgets what the turn's answers imply for later.
 func (rs *Requests) EndTurn() {
 	rs.CancelTurn()
 	rs.warnUnwanted("", true, true)
 	rs.queue.accepted = nil
 }
 
-// CallEnded hears that a call has ended.
+// CallEnded notes that a call has ended.
 func (rs *Requests) CallEnded(call *session.ToolCall, status session.ToolCallStatus) {
 	rs.config.Known.LearnFrom(call)
 	rs.warnUnwanted(call.ID, false, status == session.StatusCompleted)
 }
 
-// HearUnsaved hears which files have unsaved text in their buffers, by the buffers' names.
+// HearUnsaved notes which files have unsaved text in their buffers, by the buffers' names.
 func (rs *Requests) HearUnsaved(names []string) {
 	for _, p := range rs.queue.pending {
 		rs.findStale(p)
@@ -393,7 +393,7 @@ func (rs *Requests) HearUnsaved(names []string) {
 	}
 }
 
-// FileAccess says whether the agent may have a file without a question. It reads the disk; any goroutine.
+// FileAccess says whether the agent may access a file without asking. It reads the disk; any goroutine.
 func (rs *Requests) FileAccess(kind session.ToolKind, file rules.Path) policy.Access {
 	return rs.config.Policy().Access(policy.Request{
 		Agent: rs.base.Agent, Cwd: rs.base.Cwd, Roots: rs.base.Roots, Session: rs.base.Session,

@@ -6,20 +6,20 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
-// queue is the open requests of a session, and what the user's answers still mean afterwards. It answers nothing itself,
-// see [Requests.resolve].
+// queue is the open requests of a session, and what the user's answers still imply afterwards. It answers nothing
+// itself, see [Requests.resolve].
 type queue struct {
 	pending []*request // oldest first
-	busy    int        // requests and answers that the policy is at work on
+	busy    int        // requests and answers that the policy is working on
 
-	unwanted []unwanted // what was allowed though the user had refused a part
-	accepted []accepted // what the user has allowed in this turn, and is not written yet
+	unwanted []unwanted // what was allowed although the user had refused a part
+	accepted []accepted // what the user allowed in this turn and is not written yet
 
-	askedOnly map[string]bool // by id, the calls of which nothing but requests has said anything; nil at first
+	askedOnly map[string]bool // by id, the calls that only requests have mentioned; nil at first
 }
 
-// next is the request that the policy is to decide about now, or nil: one at a time, so that they come before the user in
-// their order.
+// next returns the request that the policy must decide about now, or nil: one at a time, so that the user sees them in
+// order.
 func (q *queue) next() *request {
 	i := slices.IndexFunc(q.pending, func(p *request) bool { return !p.open })
 	if i < 0 || q.busy > 0 {
@@ -28,7 +28,7 @@ func (q *queue) next() *request {
 	return q.pending[i]
 }
 
-// has reports whether a request is not answered yet.
+// has reports whether a request is unanswered.
 func (q *queue) has(p *request) bool { return slices.Contains(q.pending, p) }
 
 // drop takes a request off the list, and reports whether it was there.
@@ -41,22 +41,22 @@ func (q *queue) drop(p *request) bool {
 	return true
 }
 
-// waiting are the requests that are before the user, oldest first.
+// waiting returns the requests that the user sees, oldest first.
 func (q *queue) waiting() []*request {
 	return slices.DeleteFunc(slices.Clone(q.pending), func(p *request) bool { return !p.open })
 }
 
-// waitingAs is the request with this id that is before the user, or nil.
+// waitingAs returns the request with this id that the user sees, or nil.
 func (q *queue) waitingAs(id int) *request {
 	return q.first(func(p *request) bool { return p.id == int64(id) && p.open })
 }
 
-// about is the oldest request about a call, or nil.
+// about returns the oldest request about a call, or nil.
 func (q *queue) about(callID string) *request {
 	return q.first(func(p *request) bool { return p.asked.Call.ID == callID })
 }
 
-// onlyAbout is the request about a call, or nil where there is none, or several.
+// onlyAbout returns the request about a call, or nil if there is none, or several.
 func (q *queue) onlyAbout(callID string) *request {
 	one := q.about(callID)
 	if slices.ContainsFunc(q.pending, func(p *request) bool { return p != one && p.asked.Call.ID == callID }) {
@@ -65,7 +65,7 @@ func (q *queue) onlyAbout(callID string) *request {
 	return one
 }
 
-// of is the request that means this call itself, and no other of its id; or nil.
+// of returns the request about this very call, not another one with its id; or nil.
 func (q *queue) of(call *session.ToolCall) *request {
 	return q.first(func(p *request) bool { return &p.call == call })
 }
@@ -77,8 +77,8 @@ func (q *queue) first(is func(*request) bool) *request {
 	return nil
 }
 
-// asks hears that a request is about a call, which is known before or not. It reports whether nothing but requests has
-// said anything of it.
+// asks notes that a request is about a call, which is known before or not. It reports whether only requests have
+// mentioned the call.
 func (q *queue) asks(callID string, known bool) bool {
 	if q.askedOnly == nil {
 		q.askedOnly = map[string]bool{}
@@ -87,10 +87,10 @@ func (q *queue) asks(callID string, known bool) bool {
 	return q.askedOnly[callID]
 }
 
-// observe hears that the agent has said something of a call in another way.
+// observe notes that the agent mentioned a call other than in a request.
 func (q *queue) observe(callID string) { delete(q.askedOnly, callID) }
 
-// takeUnwanted takes out what was unwanted of a call, or of all.
+// takeUnwanted removes and returns what was unwanted of a call, or of all.
 func (q *queue) takeUnwanted(callID string, all bool) []unwanted {
 	var taken []unwanted
 	q.unwanted = slices.DeleteFunc(q.unwanted, func(u unwanted) bool {
@@ -103,7 +103,7 @@ func (q *queue) takeUnwanted(callID string, all bool) []unwanted {
 	return taken
 }
 
-// written hears that a write has made these accepted changes.
+// written notes that a write has made these accepted changes.
 func (q *queue) written(list []accepted) {
 	q.accepted = slices.DeleteFunc(q.accepted, func(a accepted) bool { return slices.Contains(list, a) })
 }

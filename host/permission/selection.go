@@ -21,8 +21,8 @@ type selection struct {
 	refused []bool // by hunk
 }
 
-// selectionsOf are the selections of a request, by its files. What was refused stays so when a change was looked for
-// anew, as far as it is still there.
+// selectionsOf returns the selections of a request, by its files. When a change is located again, refused hunks that
+// are still there stay refused.
 func (rs *Requests) selectionsOf(p *request) []*selection {
 	if p.selections == nil {
 		p.selections = map[*calldiff.Change]*selection{}
@@ -44,7 +44,7 @@ func (rs *Requests) selectionsOf(p *request) []*selection {
 	return list
 }
 
-// carried finds the refused hunks of a change in a later look at it: those with lines of a refused one.
+// carried finds the refused hunks of a change after it was located again: those with lines of a refused one.
 func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 	found := make([]bool, len(now.Parts()))
 	for _, pair := range paired(was, now) {
@@ -55,14 +55,14 @@ func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 	return found
 }
 
-// unchanged reports whether two looks at a change found the same hunks, each where it was.
+// unchanged reports whether a change, located twice, has the same hunks in the same places.
 func unchanged(was, now *diff.File) bool {
 	return slices.EqualFunc(was.Parts(), now.Parts(), sameHunk) &&
 		!slices.ContainsFunc(paired(was, now), func(pair [2]int) bool { return pair[0] != pair[1] })
 }
 
-// paired finds the hunks of a change in a later look at it, as pairs of their numbers: those that have a line in common
-// at the same place, by the lines around. Where each of several equal ones could be meant, all are.
+// paired matches the hunks of a change located twice, as pairs of their numbers: those that have a line in common at
+// the same place, judging by the lines around. If several equal ones could be meant, all are.
 func paired(was, now *diff.File) [][2]int {
 	a, of := linesOf(was)
 	b, in := linesOf(now)
@@ -89,8 +89,7 @@ func paired(was, now *diff.File) [][2]int {
 	return pairs
 }
 
-// linesOf are the lines of a change and around it, as far as they are known, each with its sign; and the hunk of each,
-// or -1.
+// linesOf returns the known lines of a change and around it, each with its sign, and the hunk of each, or -1.
 func linesOf(f *diff.File) (lines []string, hunks []int) {
 	list := f.Hunks
 	if f.Located {
@@ -136,8 +135,8 @@ func refusedOf(list []*selection) (refused, all int) {
 	return refused, all
 }
 
-// refusals are the selections of a request, how many hunks the user has refused, and of how many; nothing if they have
-// not selected any.
+// refusals returns the selections of a request, how many hunks the user has refused, and of how many; nothing if they
+// have not selected any.
 func (rs *Requests) refusals(p *request) (list []*selection, refused, all int) {
 	if p.selections == nil {
 		return nil, 0, 0
@@ -153,7 +152,7 @@ func (rs *Requests) SelectHunks(m rpc.SelectHunks) {
 	done := func(ok bool) { rs.base.Editor.Answer(m.Callback, ok, "") }
 	p := rs.queue.waitingAs(m.Permission)
 	if p == nil {
-		done(true) // it was answered
+		done(true) // already answered
 		return
 	}
 	changes, at := rs.config.Diffs.Changes(&p.call), m.File-1
@@ -175,7 +174,7 @@ func (rs *Requests) SelectHunks(m rpc.SelectHunks) {
 	done(true)
 }
 
-// selectionLines say in the float what is refused, and what an answer means then.
+// selectionLines say in the float what is refused, and what an answer then means.
 func (rs *Requests) selectionLines(p *request) []styled.Line {
 	_, refused, all := rs.refusals(p)
 	var lines []styled.Line
@@ -206,7 +205,7 @@ func (rs *Requests) selectionLines(p *request) []styled.Line {
 	return append(lines, styled.Visible(styled.Colored(what, styled.ToolWaiting), true)...)
 }
 
-// addSelections adds which hunks are refused, by file, and in which look at it.
+// addSelections adds which hunks are refused, by file, and for which locating of it.
 func (rs *Requests) addSelections(to *rpc.Permission, p *request) {
 	list, _, _ := rs.refusals(p)
 	if p.write != nil {
@@ -227,16 +226,16 @@ func (rs *Requests) addSelections(to *rpc.Permission, p *request) {
 	}
 }
 
-// outcome is what comes of the user's choice among the options of a request.
+// outcome is the result of the user's choice among the options of a request.
 type outcome struct {
 	option   session.PermissionOption // that the agent gets
 	accepted bool                     // the user has allowed the change as it is
-	unwanted *unwanted                // what it may do all the same; or nil
+	unwanted *unwanted                // what it may do nonetheless; or nil
 	prompt   string                   // asks for the rest of it; or ""
 	remark   string                   // for the chat, or ""
 }
 
-// outcomeOf is what the user's choice means with the hunks that they have refused: if there are some, the agent is told
+// outcomeOf returns what the user's choice means given the hunks that they refused: if there are any, the agent is told
 // no, and a prompt asks for the others.
 func (rs *Requests) outcomeOf(p *request, chosen session.PermissionOption) outcome {
 	list, refused, all := rs.refusals(p)
@@ -260,15 +259,16 @@ func (rs *Requests) outcomeOf(p *request, chosen session.PermissionOption) outco
 	}
 }
 
-// unwanted is a change that was allowed with hunks that the user had refused, as the agent has no option for that.
+// unwanted is a change that was allowed with hunks that the user had refused, because the agent has no option to
+// refuse.
 type unwanted struct {
 	call         string // its id, or ""
 	files        []*selection
 	refused, all int
 }
 
-// warnUnwanted says in the chat which refused hunks a call has made that has ended; or, at the turn's end, all calls. done
-// says that it did what it was to do.
+// warnUnwanted says in the chat which refused hunks an ended call or, at the turn's end, all calls have made. done says
+// that the call succeeded.
 func (rs *Requests) warnUnwanted(call string, all, done bool) {
 	for _, u := range rs.queue.takeUnwanted(call, all) {
 		if !done {

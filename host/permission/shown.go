@@ -9,10 +9,10 @@ import (
 
 // This file has what Lua and the chat show of the requests.
 
-// Waiting is how many requests wait for the user.
+// Waiting returns how many requests wait for the user.
 func (rs *Requests) Waiting() int { return len(rs.queue.waiting()) }
 
-// Take is what Lua is to know of the requests that wait for the user; ok is false if it knows it.
+// Take returns the waiting requests for Lua; ok is false if it already knows them.
 func (rs *Requests) Take() (list []rpc.Permission, ok bool) {
 	if !rs.changed {
 		return nil, false
@@ -26,14 +26,14 @@ func (rs *Requests) Take() (list []rpc.Permission, ok bool) {
 	return list, true
 }
 
-// Located hears that a change of a call was looked for in its file. It reports whether Lua is to be told.
+// Located notes that a change of a call was searched for in its file. It reports whether Lua must be told.
 func (rs *Requests) Located(call *session.ToolCall) bool {
 	about := rs.queue.about(call.ID) != nil
 	rs.changed = rs.changed || about
 	return about
 }
 
-// Call is what a request is about, or nil if it is answered.
+// Call returns what a request is about, or nil if it has been answered.
 func (rs *Requests) Call(id int) *session.ToolCall {
 	if p := rs.queue.first(func(p *request) bool { return p.id == int64(id) }); p != nil {
 		return &p.call
@@ -41,8 +41,8 @@ func (rs *Requests) Call(id int) *session.ToolCall {
 	return nil
 }
 
-// Subject is a call as the open request about it means it, if that shows changes; else the call. Hunks that are selected
-// in its diff are those of the request.
+// Subject returns a call as the open request about it describes it, if that shows changes; otherwise the call. Hunks
+// selected in its diff are those of the request.
 func (rs *Requests) Subject(call *session.ToolCall) *session.ToolCall {
 	p := rs.queue.about(call.ID)
 	if p != nil && call.ID != "" && rs.queue.of(call) == nil && len(rs.config.Diffs.Changes(&p.call)) > 0 {
@@ -51,7 +51,7 @@ func (rs *Requests) Subject(call *session.ToolCall) *session.ToolCall {
 	return call
 }
 
-// About is the number of the open request about a call, the oldest if there are several; 0 for none.
+// About returns the number of the open request about a call, the oldest if there are several; 0 for none.
 func (rs *Requests) About(call *session.ToolCall) (id int) {
 	for _, p := range slices.Backward(rs.queue.pending) {
 		if &p.call == call {
@@ -64,8 +64,8 @@ func (rs *Requests) About(call *session.ToolCall) (id int) {
 	return id
 }
 
-// LookAgain has the changes of a call that an open request is about looked for anew, as the user may have typed there
-// since; then is called when that has begun. It is not called for a write that ends meanwhile.
+// LookAgain locates the changes of an open request's call again, as the user may have typed there since; then is called
+// when that has begun, but not for a write that ends meanwhile.
 func (rs *Requests) LookAgain(call *session.ToolCall, then func()) {
 	if rs.queue.about(call.ID) == nil {
 		then()

@@ -14,10 +14,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/policy"
 )
 
-// This file has what the editor's tools ask for: to see a file and to run something; edits.go has what they change. The
-// agent does not ask for these itself, or its question is answered already.
+// This file has what the editor's tools ask for: to see a file and to run something; edits.go has their changes. The
+// agent does not ask for these itself, or its question has already been answered.
 
-// Allow says whether the agent may see a file, by its policy or by asking; done hears, once and on any goroutine, the
+// Allow decides whether the agent may see a file, by the policy or by asking; done gets, once and on any goroutine, the
 // file without links, or why not. Any goroutine.
 func (rs *Requests) Allow(ctx context.Context, path string, done func(real string, err error)) {
 	f := &fileRequest{ctx: ctx, kind: session.KindRead, path: path}
@@ -38,8 +38,7 @@ type Tool struct {
 	Command   string          // that it runs, as one types it; or ""
 }
 
-// AskTool asks whether a tool may do what it is for. done hears, once and on any goroutine, that it may, or why not. Any
-// goroutine.
+// AskTool asks whether a tool may run. done is told, once and on any goroutine, that it may, or why not. Any goroutine.
 func (rs *Requests) AskTool(t Tool, done func(error)) {
 	ok := rs.base.Box.Put(func() {
 		p := &request{call: session.ToolCall{Title: t.Title, Kind: session.KindExecute, RawInput: t.Arguments}}
@@ -65,7 +64,7 @@ func (rs *Requests) AskTool(t Tool, done func(error)) {
 	}
 }
 
-// raiseTool has a question of the editor's wait, where somebody may answer it.
+// raiseTool makes a question of the editor's wait, if somebody can answer it.
 func (rs *Requests) raiseTool(p *request) {
 	if !rs.config.Ready() || rs.config.Stopping() {
 		p.answer("", "cancel")
@@ -74,7 +73,7 @@ func (rs *Requests) raiseTool(p *request) {
 	rs.raise(p)
 }
 
-// answerTool is what becomes of the user's answer to a question of the editor's.
+// answerTool returns the function that handles the user's answer to a question of the editor's.
 func (rs *Requests) answerTool(p *request, what string, done func(error)) func(optionID, by string) {
 	return func(optionID, by string) {
 		allowed := slices.ContainsFunc(p.asked.Options, func(o session.PermissionOption) bool { return o.ID == optionID && o.Allows() })
@@ -92,7 +91,7 @@ func (rs *Requests) answerTool(p *request, what string, done func(error)) func(o
 	}
 }
 
-// Private says which files may stand in no list that the agent gets, or not be counted in it. It reads the disk; any
+// Private says which files may not be in lists that the agent gets, or not even be counted. It reads the disk; any
 // goroutine.
 func (rs *Requests) Private(listed, counted []string) map[string]bool {
 	return rs.config.Policy().Private(policy.Request{
@@ -100,7 +99,7 @@ func (rs *Requests) Private(listed, counted []string) map[string]bool {
 	}, listed, counted)
 }
 
-// letOurs answers the agent's question about a tool of the editor's, which asks the user by itself where that is needed.
+// letOurs answers the agent's question about a tool of the editor's, which asks the user itself if needed.
 func (rs *Requests) letOurs(p *request) {
 	option, ok := policy.Choose(p.asked.Options, true)
 	if !ok {

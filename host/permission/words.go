@@ -21,7 +21,7 @@ import (
 // floatDiffLines is how much of a change the float shows.
 const floatDiffLines = 14
 
-// So much of a description comes first.
+// How much of a description comes first.
 const (
 	descriptionBytes = 500
 	descriptionLines = 4
@@ -30,18 +30,18 @@ const (
 // optionBytes is how much of the name of an option the float shows: a few rows, more than an agent has reason to say.
 const optionBytes = 300
 
-// The float has so many lines and bytes at all, most of them on later pages.
+// How many lines and bytes the float has in all, most of them on later pages.
 const (
 	floatLines = 2000
 	floatBytes = policy.MaxShown
 )
 
-// snapshot is a request as Lua has it, with the lines of the float.
+// snapshot returns a request for Lua, with the lines of the float.
 func (rs *Requests) snapshot(p *request) rpc.Permission {
 	call := &p.call
 	command, description, dir := p.command.Line(), p.description(), p.command.Dir
 	mcp, isMCP := call.MCP()
-	if isMCP { // its arguments say all
+	if isMCP { // its arguments say everything
 		command, description = "", p.asked.Description
 	}
 	options := make([]rpc.PermissionOption, len(p.asked.Options))
@@ -50,13 +50,13 @@ func (rs *Requests) snapshot(p *request) rpc.Permission {
 	}
 	heading, body := rs.question(p, command, dir)
 	var said, why []styled.Line
-	if description != "" { // little of it: what is asked must not be pushed out of sight
+	if description != "" { // kept short: the question must stay in sight
 		said = styled.Visible(capped(styled.Colored(styled.Cut(description, descriptionBytes), styled.More), descriptionLines), true)
 	}
 	if p.decision.Why != "" {
 		why = styled.Colored(styled.VisibleText(styled.Cut(p.decision.Why, 300)), styled.More)
 	}
-	if p.file.Given != "" && len(call.Content) == 0 { // what is said is about the path
+	if p.file.Given != "" && len(call.Content) == 0 { // it is about the path
 		body = append(body, said...)
 	} else {
 		body = append(said[:len(said):len(said)], body...)
@@ -64,7 +64,7 @@ func (rs *Requests) snapshot(p *request) rpc.Permission {
 	if command != "" || len(rs.config.Diffs.Files(call)) > 0 {
 		body = append(aside(call, command), body...)
 	}
-	body = slices.Concat(rs.staleLines(p, ""), rs.selectionLines(p), body, why) // what an answer does is not on a later page
+	body = slices.Concat(rs.staleLines(p, ""), rs.selectionLines(p), body, why) // what an answer does must not be on a later page
 	lines, marks := styled.Flatten(cutLines(capped(body, floatLines)))
 	title := call.Title
 	if isMCP {
@@ -93,7 +93,7 @@ func (rs *Requests) snapshot(p *request) rpc.Permission {
 	return snap
 }
 
-// label is an option's name as the float shows it.
+// label returns an option's name for the float.
 func label(o session.PermissionOption) string {
 	if name := styled.VisibleText(styled.Cut(o.Name, optionBytes)); name != "" {
 		if len(o.Name) > optionBytes {
@@ -107,7 +107,7 @@ func label(o session.PermissionOption) string {
 	return "(no name)"
 }
 
-// description is what the agent says of the request, beside its title.
+// description returns what the agent says about the request besides its title.
 func (p *request) description() string {
 	if p.asked.Description != "" {
 		return p.asked.Description
@@ -122,7 +122,7 @@ func (p *request) description() string {
 	return strings.TrimSpace(text)
 }
 
-// plan is the plan that leaving the planning mode is about: in the content, or in the input.
+// plan returns the plan of a request to leave the planning mode: in the content, or in the input.
 func plan(call *session.ToolCall, texts []string) string {
 	if text := strings.TrimSpace(strings.Join(texts, "\n\n")); text != "" {
 		return text
@@ -142,7 +142,7 @@ func plan(call *session.ToolCall, texts []string) string {
 	return ""
 }
 
-// commandLines is a command as the float shows it, behind a prompt, with room for the rest of the float.
+// commandLines shows a command after a prompt, with room for the rest of the float.
 func commandLines(command string) []styled.Line {
 	const most = floatLines - 100
 	var shown []styled.Line
@@ -194,7 +194,7 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 		return who + " wants to use " + mcp.Title(), styled.Visible(append(toolLines(call, mcp, texts), rs.diffLines(files)...), true)
 	case command != "":
 		body = append(commandLines(command), styled.Visible(styled.Colored("in "+folder.Tilde(styled.Cut(dir, 300)), styled.More), true)...)
-		if call.Kind != session.KindExecute { // a tool that has more to say than what it runs
+		if call.Kind != session.KindExecute { // the tool has more to say than its command
 			body = append(body, styled.Visible(inputLines(call, rs.saysAlready(p, command)), true)...)
 		}
 		return who + " wants to run a command", append(body, styled.Visible(rs.diffLines(files), true)...)
@@ -249,7 +249,7 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 	return heading, styled.Visible(body, true)
 }
 
-// toolLines are the arguments of an MCP server's tool, or what the agent says instead of them.
+// toolLines shows the arguments of an MCP server's tool, or what the agent says instead of them.
 func toolLines(call *session.ToolCall, m session.MCPCall, texts []string) []styled.Line {
 	of := *call
 	if of.RawInput = m.Arguments; policy.EmptyInput(m.Arguments) {
@@ -262,8 +262,8 @@ func toolLines(call *session.ToolCall, m session.MCPCall, texts []string) []styl
 	return inputLines(&of, func(string, string) bool { return false })
 }
 
-// saysAlready reports of a field of the input whether the float has it elsewhere: in the title, as a file, as the command
-// or the description, or in these texts.
+// saysAlready returns a function that reports whether the float already shows a field of the input: in the title, as a
+// file, as the command or the description, or in these texts.
 func (rs *Requests) saysAlready(p *request, texts ...string) func(key, value string) bool {
 	call := &p.call
 	said := strings.FieldsFunc(call.Title, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("`'\"", r) })
@@ -286,7 +286,7 @@ func (rs *Requests) saysAlready(p *request, texts ...string) func(key, value str
 	}
 }
 
-// changeVerb is what a call does to the files of its diff, as a verb.
+// changeVerb returns what a call does to the files of its diff, as a verb.
 func changeVerb(kind session.ToolKind) string {
 	switch kind {
 	case session.KindDelete, session.KindMove:
@@ -295,8 +295,8 @@ func changeVerb(kind session.ToolKind) string {
 	return "edit"
 }
 
-// aside is the title of a call that has a diff or a command and is neither an edit nor an execution: the request may be
-// about something else, as whether a folder may be entered.
+// aside shows the title of a call that has a diff or a command but is neither an edit nor an execution: the request may
+// be about something else, such as entering a folder.
 func aside(call *session.ToolCall, command string) []styled.Line {
 	switch call.Kind {
 	case session.KindEdit, session.KindDelete, session.KindMove, session.KindExecute:
@@ -350,8 +350,8 @@ func cutLines(lines []styled.Line) []styled.Line {
 	return lines
 }
 
-// addFiles adds what the float shows of a request while its diff is open beside it: what is said of it, the files,
-// without their changes, and why it is asked.
+// addFiles adds what the float shows of a request while its diff is open beside it: its words, the files without their
+// changes, and why it is asked.
 func (rs *Requests) addFiles(to *rpc.Permission, p *request, said, why []styled.Line) {
 	files := rs.config.Diffs.Files(&p.call)
 	if len(files) == 0 {
@@ -370,7 +370,7 @@ func (rs *Requests) addFiles(to *rpc.Permission, p *request, said, why []styled.
 	to.Brief, to.BriefMarks = styled.Flatten(append(capped(body, floatDiffLines), why...))
 }
 
-// findStale looks which files of a request have changed since the agent has read them, and has the request say so.
+// findStale checks which files of a request have changed since the agent read them, and makes the request say so.
 func (rs *Requests) findStale(p *request) {
 	for _, path := range session.AllAbsolute(p.call.Files().Changed, rs.base.Absolute) {
 		rs.config.Known.Check(path, func(stale bool) {
@@ -387,7 +387,7 @@ func (rs *Requests) findStale(p *request) {
 	}
 }
 
-// staleLines say which files of a request the agent knows otherwise: all of them, or one.
+// staleLines says which files of a request have changed since the agent read them: all of them, or one.
 func (rs *Requests) staleLines(p *request, path string) []styled.Line {
 	if len(p.stale) == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 
 // This file has the writes that wait for the user (review = 'before').
 
-// pendingWrite is a write that waits for the user. What changes of it belongs to the session's goroutine.
+// pendingWrite is a write that waits for the user. Its mutable fields belong to the session's goroutine.
 type pendingWrite struct {
 	asked  *fileRequest
 	at     rules.Path
@@ -30,23 +30,23 @@ type pendingWrite struct {
 	since  time.Time
 
 	preview
-	unsaved bool                 // a buffer had unsaved text of the file when Lua listed those last
-	busy    bool                 // the user has answered, and the file is being looked at
-	edited  func(failure string) // hears what has become of the user's own text; may be nil
-	editing bool                 // the user edits the text
+	unsaved bool                 // a buffer had unsaved text of the file when Lua last listed those
+	busy    bool                 // the user has answered, and the file is being checked
+	edited  func(failure string) // told what happened to the user's own text; may be nil
+	editing bool                 // the user is editing the text
 
 	verdict verdict // the user's
-	said    string  // in the chat, if they want another text than the agent's
+	said    string  // in the chat, if they want a text other than the agent's
 }
 
-// preview is what a write would make of its file, by the last look at that.
+// preview is what a write would do to its file, as last computed.
 type preview struct {
 	buffers.Preview
 	file  diff.File
-	known bool // the texts are known; else it can only be taken as a whole
+	known bool // the texts are known; otherwise it can only be taken as a whole
 }
 
-// ownText is the text that the user wants a file to have in place of the agent's.
+// ownText is the text that the user wants a file to have instead of the agent's.
 type ownText struct {
 	shown preview      // with that text
 	said  string       // in the chat
@@ -54,14 +54,14 @@ type ownText struct {
 	done  func(string) // hears why it is not written, or ""; may be nil
 }
 
-// reviewed has the write count as the one that the user was shown.
+// reviewed marks the write as the one that the user was shown.
 func (pw *pendingWrite) reviewed() {
 	shown := pw.preview
 	pw.asked.reviewed = &shown
 }
 
-// made reports whether a write has done what the user was shown, and nothing else: the same hunks, if the file has
-// changed in the last moment.
+// made reports whether a write did exactly what the user was shown: the same hunks, if the file changed at the last
+// moment.
 func (p *preview) made(w buffers.Written) bool {
 	switch {
 	case p == nil:
@@ -82,15 +82,15 @@ func (p *preview) made(w buffers.Written) bool {
 	return unchanged(&p.file, &is)
 }
 
-// writeError is what the agent is told of a write that was not made, or not as it wanted.
+// writeError is what the agent is told about a write that was not made, or not as it wanted.
 type writeError struct{ text string }
 
 func (e *writeError) Error() string { return e.text }
 
-// Is reports that the user knows: the chat says what has become of the write.
+// Is reports that the user knows: the chat says what happened to the write.
 func (e *writeError) Is(target error) bool { return target == ErrNotAllowed }
 
-// look gives what a write would make of its file to done, on any goroutine. Any goroutine may call it.
+// look passes what a write would do to its file to done, on any goroutine. Any goroutine may call it.
 func (rs *Requests) look(f *fileRequest, real string, done func(preview)) {
 	unknown := func(exists bool) {
 		told := session.Diff{Path: f.path, NewText: f.text}
@@ -113,26 +113,26 @@ func (rs *Requests) look(f *fileRequest, real string, done func(preview)) {
 		if !p.Exists {
 			op = session.OperationAdd
 		}
-		rs.base.Background(func() { // other files wait for this goroutine
+		rs.base.Background(func() { // other files are waiting for this goroutine
 			file := diff.Whole(f.path, op, p.Before, p.After)
 			done(preview{Preview: p, file: file, known: file.Located})
 		})
 	})
 }
 
-// review has a write wait for the user, unless it changes nothing or they have accepted it before. Any goroutine.
+// review makes a write wait for the user, unless it changes nothing or they have already accepted it. Any goroutine.
 func (rs *Requests) review(pw *pendingWrite) {
 	rs.look(pw.asked, pw.at.Real, func(p preview) {
 		pw.preview = p
 		if p.known && p.Exists && p.Before == p.After && p.Conflicts == 0 {
-			rs.letPass(pw) // the user has that text
+			rs.letPass(pw) // the user already has that text
 			return
 		}
 		rs.decideOn(pw.asked, func() { rs.recall(pw) })
 	})
 }
 
-// letPass grants a write that needs no review, unless the policy has the user asked.
+// letPass grants a write that needs no review, unless the policy says to ask.
 func (rs *Requests) letPass(pw *pendingWrite) {
 	if pw.access.Free {
 		pw.asked.decided(nil)
@@ -142,15 +142,15 @@ func (rs *Requests) letPass(pw *pendingWrite) {
 	rs.decideOn(pw.asked, func() { rs.askForFile(pw.asked, pw.at, pw.access, change) })
 }
 
-// accepted is a change that the user has allowed in a request, as they were shown it: a write that does the same is not
-// asked about, until it is made or the turn ends.
+// accepted is a change that the user allowed in a request, as shown to them: a write that does the same is not asked
+// about, until it is made or the turn ends.
 type accepted struct {
 	path      string // absolute
 	old, text string // of the whole file
 }
 
-// accept remembers what the user has allowed, as far as it was found in its file: else they have not seen what it makes
-// of that.
+// accept remembers what the user allowed, as far as it was located in its file: otherwise they have not seen its
+// effect.
 func (rs *Requests) accept(p *request) {
 	for _, c := range rs.config.Diffs.Changes(&p.call) {
 		made := c.File.Operation == session.OperationAdd || c.File.Operation == session.OperationModify
@@ -161,8 +161,8 @@ func (rs *Requests) accept(p *request) {
 	}
 }
 
-// forgetAccepted forgets what the user has allowed before in the files of a request that they have refused now, or a part
-// of it.
+// forgetAccepted forgets what the user allowed earlier in the files of a request that they have now refused, or partly
+// refused.
 func (rs *Requests) forgetAccepted(p *request) {
 	for _, f := range rs.config.Diffs.Shared(&p.call) {
 		path, _ := rs.base.Absolute(f.Path)
@@ -170,7 +170,7 @@ func (rs *Requests) forgetAccepted(p *request) {
 	}
 }
 
-// recall asks the user about a write, unless they have accepted it before.
+// recall asks the user about a write, unless they have already accepted it.
 func (rs *Requests) recall(pw *pendingWrite) {
 	list := slices.Clone(rs.queue.accepted)
 	if len(list) == 0 || !pw.known || pw.Conflicts > 0 {
@@ -196,8 +196,8 @@ func (rs *Requests) recall(pw *pendingWrite) {
 	})
 }
 
-// agreed reports whether accepted changes of a file, one of them or the first of them together, make the wanted text of
-// its present one.
+// agreed reports whether accepted changes of a file, one of them or the first several together, turn its present text
+// into the wanted one.
 func agreed(list []accepted, now, text string) bool {
 	all, fits := now, true
 	for _, a := range list {
@@ -214,13 +214,13 @@ func agreed(list []accepted, now, text string) bool {
 	return false
 }
 
-// apply makes an accepted change in the present text of the file, if it fits there.
+// apply applies an accepted change to the present text of the file, if it fits.
 func (a accepted) apply(now string) (text string, ok bool) {
 	text, conflicts := buffers.Merge(a.old, now, a.text)
 	return text, len(conflicts) == 0
 }
 
-// made reports whether a text has an accepted change, or lacks the place for it.
+// made reports whether a text has an accepted change, or no longer the place for it.
 func (a accepted) made(text string) bool {
 	with, ok := a.apply(text)
 	return !ok || with == text
@@ -269,7 +269,7 @@ func (rs *Requests) toldOf(pw *pendingWrite) session.Diff {
 	return d
 }
 
-// showWrite has the request of a pending write show its preview. What was refused stays so, as far as it is still there.
+// showWrite makes the request of a pending write show its preview. Refused hunks that are still there stay refused.
 func (rs *Requests) showWrite(p *request) {
 	d := rs.toldOf(p.write)
 	p.call.Content = []session.ToolCallContent{d}
@@ -277,14 +277,14 @@ func (rs *Requests) showWrite(p *request) {
 	k := p.selections[before]
 	switch {
 	case !p.write.known:
-		p.selections = nil // it is written as a whole, or not
+		p.selections = nil // it is written as a whole or not at all
 	case k != nil:
 		p.selections = map[*calldiff.Change]*selection{now: k}
 	}
 	rs.changed = true
 }
 
-// lookAgain gives a new preview of a pending write to then, unless it is over by that time.
+// lookAgain passes a new preview of a pending write to then, unless it is over by then.
 func (rs *Requests) lookAgain(p *request, then func(preview)) {
 	rs.base.Background(func() {
 		rs.look(p.write.asked, p.write.at.Real, func(now preview) {
@@ -310,7 +310,7 @@ func (rs *Requests) followUnsaved(p *request, names []string) {
 	}
 }
 
-// refreshWrite has a pending write show what it would make of its file now.
+// refreshWrite makes a pending write show what it would now do to its file.
 func (rs *Requests) refreshWrite(p *request, then func()) {
 	rs.lookAgain(p, func(now preview) {
 		if pw := p.write; !pw.editing && !pw.busy && now.Preview != pw.Preview {
@@ -324,8 +324,8 @@ func (rs *Requests) refreshWrite(p *request, then func()) {
 
 const noLongerWaits = "The agent no longer waits for this text."
 
-// allowWrite has a pending write made as the user wants it: without the hunks that they have refused, or with a text of
-// their own. Of that done hears why it is not written, or "".
+// allowWrite carries out a pending write as the user wants it: without the hunks that they refused, or with a text of
+// their own. For the latter, done gets why it was not written, or "".
 func (rs *Requests) allowWrite(p *request, edited *string, done func(failure string)) {
 	pw := p.write
 	name := styled.VisibleText(filepath.Base(pw.asked.path))
@@ -376,7 +376,7 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 	})
 }
 
-// saidOf is what the chat says of a write that is not made as the agent wants it.
+// saidOf returns what the chat says about a write that is not made as the agent wants it.
 func (rs *Requests) saidOf(pw *pendingWrite, refused, all int, edited bool) string {
 	name, who := styled.VisibleText(rs.base.Short(pw.asked.path)), rs.base.Title
 	if refused == 0 && !edited {
@@ -388,15 +388,15 @@ func (rs *Requests) saidOf(pw *pendingWrite, refused, all int, edited bool) stri
 	return fmt.Sprintf("You refused %d of %s of %s: the rest is written, and %s was told.", refused, styled.Many(all, "hunk"), name, who)
 }
 
-// verdict is what comes of the user's answer to a pending write.
+// verdict is the result of the user's answer to a pending write.
 type verdict struct {
 	option  string
-	instead *string // the text of the file, if it is not what the agent's write would make
-	told    error   // what the agent is told then
+	instead *string // the file's text, if not what the agent's write would make
+	told    error   // what the agent is then told
 }
 
-// decideWrite says what is written and what the agent is told, by the user's answer to what they were shown: the hunks of
-// that which they refuse, or a text of their own. ok is false if the file has changed so that the answer does not say.
+// decideWrite returns what to write and what to tell the agent, by the user's answer to what they were shown: the hunks
+// that they refuse, or a text of their own. ok is false if the file has changed so that the answer no longer fits.
 func decideWrite(shown, now preview, refused []bool, edited *string) (v verdict, ok bool) {
 	write := verdict{option: writeIt}
 	if !shown.known || !now.known {
@@ -417,18 +417,18 @@ func decideWrite(shown, now preview, refused []bool, edited *string) (v verdict,
 	default:
 		target = diff.Without(now.Before, now.After, func(i int) bool { return i < len(refused) && refused[i] })
 	}
-	// What conflicts is in no hunk, so nobody has allowed it.
+	// Conflicting lines are in no hunk, so nobody has allowed them.
 	if target == now.After && now.Conflicts == 0 {
 		return write, true
 	}
 	write.instead = &target
-	// The user may have lines that the agent does not know: it hears only of what they have decided about.
+	// The user may have lines that the agent does not know: it is told only about what they decided on.
 	written, _ := buffers.Merge(now.After, target, now.Text)
 	write.told = &writeError{otherwise(now.Text, written, edited != nil, now.Conflicts)}
 	return write, true
 }
 
-// endWrite ends a pending write: it is made, or the agent gets an error that says what has become of it.
+// endWrite ends a pending write: it is made, or the agent gets an error that says what happened to it.
 func (rs *Requests) endWrite(p *request, optionID, by string) {
 	pw, who := p.write, rs.base.Title
 	name := styled.VisibleText(rs.base.Short(pw.asked.path))
@@ -463,7 +463,7 @@ func (rs *Requests) endWrite(p *request, optionID, by string) {
 	pw.asked.decided(&writeError{why + ", so nothing was written"})
 }
 
-// writeOwn writes what the user has made of the agent's text, which is an error to the agent.
+// writeOwn writes the user's version of the agent's text, which is an error to the agent.
 func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 	own := f.own
 	own.shown.file = diff.Whole(f.path, session.OperationModify, own.shown.Before, own.shown.After)
@@ -493,15 +493,16 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 	})
 }
 
-// waited is for how long a write has waited, in seconds.
+// waited returns how long a write has waited, in seconds.
 func (pw *pendingWrite) waited() float64 { return time.Since(pw.since).Seconds() }
 
-// EditPending lets the user edit what a pending write would write, which the callback gets; or hears that they have stopped.
+// EditPending lets the user edit what a pending write would write, which the callback gets, or notes that they have
+// stopped.
 func (rs *Requests) EditPending(m rpc.EditPending) {
 	p := rs.queue.waitingAs(m.Permission)
 	if p != nil && p.write != nil && !m.On {
 		p.write.editing = false
-		rs.lookAgain(p, func(now preview) { // of changes meanwhile it was not told
+		rs.lookAgain(p, func(now preview) { // it was not told about changes meanwhile
 			p.write.preview = now
 			rs.showWrite(p)
 			rs.base.Changed()
@@ -523,7 +524,7 @@ func (rs *Requests) EditPending(m rpc.EditPending) {
 	rs.base.Editor.Answer(m.Callback, rpc.EditedText{Lines: diff.TextLines(text)}, "")
 }
 
-// WriteEdited takes the text that the user has made of a pending write.
+// WriteEdited writes the user's version of a pending write.
 func (rs *Requests) WriteEdited(m rpc.WriteEdited) {
 	p := rs.queue.waitingAs(m.Permission)
 	done := func(failure string) { rs.base.Editor.Answer(m.Callback, nil, failure) }

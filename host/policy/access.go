@@ -11,19 +11,19 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Access is how far an agent has a file without the user's word.
+// Access says whether an agent may access a file without asking.
 type Access struct {
 	Free    bool // it needs no question
 	Outside bool // of the session's roots
 	Private bool
-	Lasting bool // an answer may hold from now on
+	Lasting bool // an answer may be lasting
 
-	link string // the private file that it is, under another name
+	link string // the private file that this is another name of
 }
 
-// Access says whether the file of a request may be read or written without a question: it is in one of the roots and
-// not private, and no rule speaks against it. A rule that asks and names no file is about what agents ask for
-// themselves. It reads the disk; p may be nil.
+// Access says whether the file of a request may be read or written without asking: if it is in one of the roots and not
+// private, and no rule objects. A rule that asks and names no file is about agents' own requests. It reads the disk; p
+// may be nil.
 func (p *Policy) Access(req Request) Access {
 	a := Access{Outside: !folder.Inside(req.File.Real, req.Roots)}
 	if p == nil {
@@ -42,9 +42,9 @@ func (p *Policy) Access(req Request) Access {
 	return a
 }
 
-// Private says of many files at once which of them are private, by any of their names. It reads the disk, but each folder
-// once; p may be nil. Of files that are only counted their names decide: a look at each of hundreds takes long, and their
-// number tells nothing of what they hold.
+// Private says which of many files are private, by any of their names. It reads the disk, but each folder once; p may
+// be nil. Files that are only counted are judged by name: looking at hundreds takes long, and their number reveals
+// nothing of their content.
 func (p *Policy) Private(req Request, files, counted []string) map[string]bool {
 	private := map[string]bool{}
 	if p == nil {
@@ -83,7 +83,7 @@ func (p *Policy) Private(req Request, files, counted []string) map[string]bool {
 	return private
 }
 
-// Reason says why a file is asked about, by its name as the agent gave it and the one without links.
+// Reason says why a file is asked about; path is its name as the agent gave it, real the one without links.
 func (a Access) Reason(path, real string) string {
 	lead, join := "it is ", ""
 	if path != real {

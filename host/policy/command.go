@@ -12,15 +12,15 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-// Command is what a request runs, as its agent says: a line for a shell, or an argv; or nothing.
+// Command is what a request runs, as its agent says: a shell line, an argv, or nothing.
 type Command struct {
-	Dir    string // absolute, where the agent gives a path
+	Dir    string // absolute, if the agent sends a path
 	script string
 	argv   []string
 	doubt  string // why it may run something else
 }
 
-// Parsed is the command taken apart for the rules.
+// Parsed returns the command parsed for the rules.
 func (c Command) Parsed() rules.Command {
 	switch {
 	case c.doubt != "":
@@ -33,7 +33,7 @@ func (c Command) Parsed() rules.Command {
 	return rules.Command{}
 }
 
-// Line is the command as one types it, or "".
+// Line returns the command as one would type it, or "".
 func (c Command) Line() string {
 	if c.argv != nil {
 		return rules.Quoted(c.argv)
@@ -41,11 +41,11 @@ func (c Command) Line() string {
 	return c.script
 }
 
-// edits are what editing tools call their command: it says what they do to the file, and runs nothing.
+// edits are what editing tools send as their command: what they do to the file; it runs nothing.
 var edits = []string{"view", "create", "str_replace", "insert", "undo_edit", "replace", "write", "append", "delete", "move", "rename"}
 
-// CommandOf finds what a request about a call runs. Agents of version 2 say it beside the call, others in the raw
-// input, as a string or as a list; where there is no input the title is the last resort.
+// CommandOf finds what a request about a call runs. Agents of version 2 send it besides the call, others in the raw
+// input, as a string or a list; without an input the title is the last resort.
 func CommandOf(r session.PermissionRequest, call *session.ToolCall, at folder.Folder) Command {
 	var input struct {
 		Command json.RawMessage `json:"command"`

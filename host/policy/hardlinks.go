@@ -13,21 +13,21 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rules"
 )
 
-// maxLook is how long private files are looked for, before any file with several names counts as one.
+// maxLook is how long private files are searched for, before any file with several names counts as one.
 var maxLook = 5 * time.Second // shorter in tests
 
-// linkSlack is how much older than a look a file must be for the look to have seen all of its names, as clocks are
-// coarse. A look that was cut short holds so long at least.
+// linkSlack is how much older than a search a file must be for the search to have seen all of its names, as clocks are
+// coarse. A search that was cut off is valid for at least as long.
 const linkSlack = time.Second
 
 // hardLinks finds the private file that a file is under another name: names that share a device and an inode are one
-// file. It looks through the disk only for a file with several names. The zero value is ready; any goroutine may use it.
+// file. It searches the disk only for a file with several names. The zero value is ready; any goroutine may use it.
 type hardLinks struct {
 	mu    sync.Mutex
-	looks map[string]*privateLook // by the folders that were looked through
+	looks map[string]*privateLook // by the folders that were searched
 }
 
-// privateLook is what private files with several names some folders had.
+// privateLook is the private files with several names found in some folders.
 type privateLook struct {
 	began time.Time
 	cut   bool // it took too long: there may be more
@@ -36,7 +36,7 @@ type privateLook struct {
 
 type inode struct{ dev, ino uint64 }
 
-// private is the other, private, name of a file whose name has no links; "" where there is none. It looks through the
+// private returns the other, private, name of a file whose name has no links; "" if there is none. It searches the
 // folders, and those that the globs name. It reads the disk.
 func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders []string) string {
 	var stat unix.Stat_t
@@ -46,7 +46,7 @@ func (h *hardLinks) private(file string, l rules.List, r rules.Request, folders 
 	return h.privateAt(file, stat, l, r, folders)
 }
 
-// privateAt is private for a file that was looked at.
+// privateAt is private for a file that has been statted.
 func (h *hardLinks) privateAt(file string, stat unix.Stat_t, l rules.List, r rules.Request, folders []string) string {
 	if len(l.Private) == 0 || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Nlink < 2 {
 		return ""
@@ -65,7 +65,7 @@ func (h *hardLinks) privateAt(file string, stat unix.Stat_t, l rules.List, r rul
 	}
 	name := look.names[inodeOf(stat)]
 	if name == "" && look.cut {
-		return file // it may be any
+		return file // it may be any of them
 	}
 	if name == file {
 		return ""
@@ -73,7 +73,7 @@ func (h *hardLinks) privateAt(file string, stat unix.Stat_t, l rules.List, r rul
 	return name
 }
 
-// knows reports whether the look has seen all names of a file: a new one changes its inode's time.
+// knows reports whether the search has seen all names of a file: a new one changes its inode's time.
 func (k *privateLook) knows(stat unix.Stat_t) bool {
 	if k.cut {
 		return time.Since(k.began) < maxLook+linkSlack
@@ -85,7 +85,7 @@ func lookForPrivate(l rules.List, r rules.Request, folders []string) *privateLoo
 	look := &privateLook{began: time.Now(), names: map[inode]string{}}
 	fits := l.FitsPrivate(r)
 	for _, dir := range folders {
-		// Errors are of folders that cannot be read, by the agent neither.
+		// Errors are about folders that cannot be read, not even by the agent.
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case time.Since(look.began) > maxLook:

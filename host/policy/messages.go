@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Set is the policy of the user's rules, after the one before, which may be nil. With a mistake in them, which is the
-// error, no rule is used and everything is asked.
+// Set returns the policy for the user's rules, replacing before, which may be nil. If the rules have a mistake, which
+// is the error, none is used and everything is asked.
 func Set(m rpc.SetRules, before *Policy) (*Policy, error) {
 	list := rules.List{Private: m.Private}
 	for _, r := range m.Rules {
@@ -23,12 +23,12 @@ func Set(m rpc.SetRules, before *Policy) (*Policy, error) {
 		list.Rules = nil
 	}
 	if before != nil {
-		return New(list, before.answers), err // which have those that hold for open sessions
+		return New(list, before.answers), err // which include those for open sessions
 	}
 	return New(list, answers.Open(m.File)), err
 }
 
-// List is the rules in force and the lasting answers, as far as these can be read.
+// List returns the rules in force and the lasting answers, as far as these can be read.
 func (p *Policy) List() (rpc.Decided, error) {
 	ruled := make([]rpc.DecidedRule, len(p.rules.Rules))
 	for i, r := range p.rules.Rules {

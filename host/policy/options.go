@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/answers"
 )
 
-// Choose finds the option that allows or rejects, for a rule and for a user who says no more than that: the one that
-// holds once, else the only kind there is. An id that means several things is never chosen.
+// Choose finds the option that allows or rejects, for a rule or a user who says no more than that: the one that applies
+// once, or else the only kind there is. An ambiguous id is never chosen.
 func Choose(options []session.PermissionOption, allow bool) (session.PermissionOption, bool) {
 	kinds := []string{"reject_once", "reject_always"}
 	if allow {
@@ -34,7 +34,7 @@ func OfKind(options []session.PermissionOption, kind string) (session.Permission
 	return session.PermissionOption{}, false
 }
 
-// sameAnswer finds the option that the user chose before, or one that means as much.
+// sameAnswer finds the option that the user chose before, or an equivalent one.
 func sameAnswer(options []session.PermissionOption, a answers.Answer) (session.PermissionOption, bool) {
 	for _, o := range options {
 		if o.ID == a.OptionID && o.Name == a.Name && lasts(o) && o.Allows() == a.Allow && unambiguous(options, o) {
@@ -50,12 +50,12 @@ func unambiguous(options []session.PermissionOption, o session.PermissionOption)
 	})
 }
 
-// lasts reports whether an option holds from now on.
+// lasts reports whether an option is lasting.
 func lasts(o session.PermissionOption) bool {
 	return o.Kind == "allow_always" || o.Kind == "reject_always"
 }
 
-// forSession reports whether an option says itself that it holds for the session only.
+// forSession reports whether an option itself says that it is for the session only.
 func forSession(o session.PermissionOption) bool {
 	words := strings.FieldsFunc(strings.ToLower(o.Name), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.Contains(words, "session")

@@ -1,5 +1,5 @@
-// Package policy decides about an agent's requests without the user: by the rules of the configuration, and by the
-// answers that the user has given for good. It also says which files an agent may have without a question.
+// Package policy decides about an agent's requests without the user: by the rules of the configuration, and by lasting
+// answers. It also says which files an agent may access without asking.
 package policy
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Policy has the rules in force and the lasting answers. Any goroutine may use it. A nil Policy, as long as Lua has not
-// sent the rules, knows which files are outside of a session's folders, and no more.
+// Policy has the rules in force and the lasting answers. Any goroutine may use it. A nil Policy, before Lua has sent
+// the rules, only knows which files are outside a session's folders.
 type Policy struct {
 	rules   rules.List
 	answers *answers.Store
@@ -30,19 +30,19 @@ type Request struct {
 	Roots   []string // of the session, besides Cwd
 	Session int
 	Call    session.ToolCall
-	File    rules.Path // the one file that it is about, where the client asks for itself; else zero
+	File    rules.Path // the one file that it is about, for the client's own request; otherwise zero
 	Command Command
 	Options []session.PermissionOption
 }
 
-// Decision is what the policy says to a request. Without an option the user is asked.
+// Decision is the policy's answer to a request. Without an option the user is asked.
 type Decision struct {
 	OptionID string
-	Remark   string // on what was decided, for the chat
+	Remark   string // about the decision, for the chat
 	Why      string // the user is asked, for them; or ""
 	Err      error  // of the file of answers
 
-	Question *answers.Question // what a lasting answer would be about; nil where there can be none
+	Question *answers.Question // what a lasting answer would be about; nil if there can be none
 }
 
 // Decide decides about a request. It reads the disk.
@@ -56,7 +56,7 @@ func (p *Policy) Decide(r Request) Decision {
 	if verdict.Action == rules.Allow && link() != "" {
 		verdict = rules.Verdict{Action: rules.Ask, Why: "a file that it names may be private under another name"}
 	}
-	if r.File.Given == "" || len(verdict.Rules) > 0 { // else the client's own question says why it is asked
+	if r.File.Given == "" || len(verdict.Rules) > 0 { // otherwise the client's own question says why it is asked
 		d.Why = verdict.Why
 	}
 	switch verdict.Action {
@@ -71,7 +71,7 @@ func (p *Policy) Decide(r Request) Decision {
 		return d
 	case rules.Ask:
 		if len(verdict.Rules) > 0 {
-			return d // a rule wants the user to be asked
+			return d // a rule says to ask
 		}
 	}
 	if d.Question == nil {
@@ -97,7 +97,7 @@ func decided(allowed bool) string {
 	return "Rejected"
 }
 
-// Lasting is what to [Policy.Keep] of the user's answer to a request; ok is false where that is nothing.
+// Lasting returns what to [Policy.Keep] of the user's answer to a request; ok is false if that is nothing.
 func (d Decision) Lasting(r Request, chosen session.PermissionOption) (a answers.Answer, ok bool) {
 	if d.Question == nil || !lasts(chosen) || !unambiguous(r.Options, chosen) {
 		return answers.Answer{}, false

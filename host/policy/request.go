@@ -19,8 +19,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// onDisk is a request with its files as they are on the disk. link is the name of the private file that one of them is
-// by a hard link, or "", of those looked at so far.
+// onDisk returns a request with its files as they are on the disk. link returns the private file that one of the files
+// examined so far is a hard link of, or "".
 func (p *Policy) onDisk(req Request) (r rules.Request, link func() string) {
 	r = req.onDisk()
 	plain, private := r, ""
@@ -33,11 +33,11 @@ func (p *Policy) onDisk(req Request) (r rules.Request, link func() string) {
 		return found
 	}
 	for _, path := range r.Paths {
-		if found := find(path.Real); found != "" { // as well, as rules may name either
+		if found := find(path.Real); found != "" { // both, as rules may name either
 			r.Paths = append(r.Paths, rules.Path{Given: path.Given, Real: found})
 		}
 	}
-	r.Resolve = func(path string) string { // what a command names
+	r.Resolve = func(path string) string { // for what a command names
 		real := plain.Resolve(path)
 		if found := find(real); found != "" {
 			return found
@@ -47,7 +47,7 @@ func (p *Policy) onDisk(req Request) (r rules.Request, link func() string) {
 	return r, func() string { return private }
 }
 
-// resolved are folders without links, once each.
+// resolved returns folders without links, once each.
 func resolved(r rules.Request, dirs []string) (real []string) {
 	for _, dir := range dirs {
 		if at := r.Resolve(dir); at != "" && !slices.Contains(real, at) {
@@ -57,12 +57,12 @@ func resolved(r rules.Request, dirs []string) (real []string) {
 	return real
 }
 
-// onDisk is a request with its files as they are on the disk, by the names that it gives them.
+// onDisk returns a request with its files as they are on the disk, by the names that it gives them.
 func (req Request) onDisk() rules.Request {
 	known := map[string]string{}
 	for _, dir := range append([]string{req.Cwd}, req.Roots...) {
 		if folder.Below(req.File.Real, dir) {
-			known[dir] = filepath.Clean(dir) // as its file, it is without links
+			known[dir] = filepath.Clean(dir) // like its file, it has no links
 		}
 	}
 	real := func(path string) string {
@@ -99,7 +99,7 @@ func (req Request) onDisk() rules.Request {
 	if m, ok := req.Call.MCP(); ok {
 		r.MCP, r.Tool, r.Kind = true, m.Name(), string(session.KindOther)
 	}
-	if dir := req.Command.Dir; r.Run.Given() && dir != "" && !folder.Below(real(dir), r.Cwd) { // nor is what is no path
+	if dir := req.Command.Dir; r.Run.Given() && dir != "" && !folder.Below(real(dir), r.Cwd) { // nor is anything but a path
 		r.Run = r.Run.Doubtful("it runs in " + dir)
 	}
 	return r
@@ -108,13 +108,13 @@ func (req Request) onDisk() rules.Request {
 const (
 	// maxCommand is the longest command that a lasting answer can be about, in bytes.
 	maxCommand = 8 << 10
-	// MaxShown is how much of a request the user sees at all, in bytes. No lasting answer is about a longer input.
+	// MaxShown is how much of a request the user ever sees, in bytes. No lasting answer is about a longer input.
 	MaxShown = 128 << 10
 )
 
-// question is what a lasting answer is about, which is what the user is shown: a command to the letter, the files of a
-// diff or of the client's own question, a tool of an MCP server's, else the same call of the same tool, with the same
-// files and the same input. There is none about the end of a plan, as each plan is another.
+// question returns what a lasting answer is about, which is what the user is shown: a command to the letter, the files
+// of a diff or of the client's own question, an MCP server's tool, or else the same call of the same tool, with the
+// same files and the same input. There is none about the end of planning, as each plan is different.
 func (req Request) question(r rules.Request) *answers.Question {
 	call := &req.Call
 	q := answers.Question{Agent: req.Agent, Project: r.Cwd, Kind: string(call.Kind), Tool: call.Name}
@@ -142,12 +142,12 @@ func (req Request) question(r rules.Request) *answers.Question {
 	}
 	switch {
 	case q.Command != "" && call.Kind == session.KindExecute && !r.MCP:
-		q.Paths = nil // they stand in the command
+		q.Paths = nil // they are in the command
 		return &q
 	case req.File.Given != "":
 		return &q
 	case req.shownAsDiff() && !r.MCP:
-		if q.Tool == "" && !strings.Contains(call.Title, filepath.Base(q.Paths[0])) { // else it may describe the change too
+		if q.Tool == "" && !strings.Contains(call.Title, filepath.Base(q.Paths[0])) { // otherwise it may describe the change too
 			q.Title = styled.Cut(call.Title, 200)
 		}
 		return &q
@@ -156,7 +156,7 @@ func (req Request) question(r rules.Request) *answers.Question {
 	if !EmptyInput(call.RawInput) {
 		var input any
 		d := json.NewDecoder(bytes.NewReader(call.RawInput))
-		d.UseNumber() // a float would make large ones equal
+		d.UseNumber() // floats would make large ones equal
 		if len(call.RawInput) > MaxShown || d.Decode(&input) != nil {
 			return nil
 		}
@@ -173,7 +173,7 @@ func (req Request) question(r rules.Request) *answers.Question {
 	return &q
 }
 
-// shownAsDiff reports whether a request is to change files, each of which has a diff.
+// shownAsDiff reports whether a request would change files, each of which has a diff.
 func (req Request) shownAsDiff() bool {
 	shown := map[string]bool{}
 	for _, item := range req.Call.Content {
@@ -211,7 +211,7 @@ func describe(q answers.Question) string {
 	return q.Kind + " " + strings.Join(names, ", ")
 }
 
-// EmptyInput reports whether a raw input says nothing.
+// EmptyInput reports whether a raw input is empty.
 func EmptyInput(raw json.RawMessage) bool {
 	if len(raw) > 64 {
 		return false

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	maxEmbedded = 100 << 10 // bytes of a text that goes along with a prompt
-	maxRead     = 4 << 20   // bytes of a file of which a part may go along
+	maxEmbedded = 100 << 10 // bytes of a text attached to a prompt
+	maxRead     = 4 << 20   // bytes of a file of which a part may be attached
 	maxWait     = 2 * time.Second
 )
 
-// attachment is what the user puts beside a prompt's words, and what is looked up when they send it.
+// attachment is what the user attaches to a prompt's words; it is looked up when they send it.
 type attachment interface {
-	// read gives what goes along, nil for nothing, and what the user is told of that, if anything. It blocks for the
-	// disk and for programs; done is called once, from any goroutine.
+	// read passes what is attached to done, nil for nothing, and what the user is told about it, if anything. It blocks
+	// for the disk and for programs; done is called once, from any goroutine.
 	read(c Config, done func(along session.Content, told string))
 }
 
@@ -35,23 +35,23 @@ type attachment interface {
 type file struct {
 	path        string
 	first, last int  // 1-based, inclusive; 0 for the whole file
-	gathered    bool // the user has not named it
+	gathered    bool // the user did not name it
 }
 
-// either is what an agent gets that takes content of this kind, and what others get.
+// either is what an agent that takes content of this kind gets, and what others get.
 type either struct {
 	session.Content
 	otherwise session.Content
-	told      string // to the user, where others get it
+	told      string // to the user, if others get it
 }
 
-// prompt is what the user has written, and what is attached to it by its place among the blocks.
+// prompt is what the user wrote, and what is attached to it, by index among the blocks.
 type prompt struct {
 	blocks   []session.Content
 	attached map[int]attachment
 }
 
-// decode makes a prompt of Lua's message.
+// decode makes a prompt from Lua's message.
 func decode(list []rpc.Content) prompt {
 	p := prompt{attached: map[int]attachment{}}
 	attach := func(a attachment) {
@@ -91,7 +91,7 @@ func decode(list []rpc.Content) prompt {
 	return p
 }
 
-// submit takes what the user does with prompts, and does it when what is attached to them has been read.
+// submit takes an action of the user's on prompts, and performs it once the attachments have been read.
 func (p *Prompts) submit(d *draft) {
 	p.add(d)
 	for _, one := range d.prompts {
@@ -112,7 +112,7 @@ func (p *Prompts) submit(d *draft) {
 	p.Proceed()
 }
 
-// read gives a file's text as the user sees it, or a link where that is no text, too long, or cannot be read.
+// read attaches a file's text as the user sees it, or a link if that is not text, too long, or cannot be read.
 func (f file) read(c Config, done func(session.Content, string)) {
 	f.path, _ = c.Absolute(f.path)
 	link := session.ResourceLink{URI: f.uri()}
@@ -123,7 +123,7 @@ func (f file) read(c Config, done func(session.Content, string)) {
 	}
 	info, err := os.Stat(f.path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // a buffer may have it
+	case errors.Is(err, fs.ErrNotExist): // a buffer may have its text
 	case err != nil || !info.Mode().IsRegular() || info.Size() > maxRead && !isMedia(f.path):
 		if err == nil && info.IsDir() && !strings.HasSuffix(link.Name, "/") {
 			link.URI, link.Name = link.URI+"/", link.Name+"/"
@@ -151,13 +151,13 @@ func (f file) read(c Config, done func(session.Content, string)) {
 	})
 }
 
-// isPrivate reports whether the text of a file goes along only where the user has named it. It reads the disk.
+// isPrivate reports whether the text of a file is attached only if the user named it. It reads the disk.
 func isPrivate(c Config, path string) bool {
 	real, err := buffers.RealPath(path)
 	return err != nil || c.Private(path, real)
 }
 
-// uri names the lines as most agents understand them: in the fragment.
+// uri names the lines in the fragment, as most agents understand.
 func (f file) uri() string {
 	u := url.URL{Scheme: "file", Path: f.path}
 	switch {
@@ -171,14 +171,14 @@ func (f file) uri() string {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// fitted is a prompt as an agent takes it.
+// fitted is a prompt that an agent can take.
 type fitted struct {
 	sent, shown []session.Content
-	told        []string // to the user: what goes along otherwise than they may expect
+	told        []string // to the user: what is sent differently than they may expect
 }
 
-// fit makes a prompt of what the agent takes: a file that cannot go along is linked. For what cannot be sent at all it
-// returns a sentence.
+// fit makes a prompt that the agent can take: a file that cannot be attached is linked. If something cannot be sent at
+// all, the error is a sentence.
 func (p *Prompts) fit(blocks []session.Content) (fitted, error) {
 	var f fitted
 	for _, block := range blocks {
@@ -199,7 +199,7 @@ func (p *Prompts) fit(blocks []session.Content) (fitted, error) {
 	return f, nil
 }
 
-// fitOne makes of a block what the agent takes.
+// fitOne makes a block that the agent can take.
 func (p *Prompts) fitOne(block session.Content) (session.Content, error) {
 	takes := p.config.Agent()
 	switch b := block.(type) {
@@ -217,7 +217,7 @@ func (p *Prompts) fitOne(block session.Content) (session.Content, error) {
 		if takes.EmbeddedContext {
 			return b, nil
 		}
-		if filepath.IsAbs(b.URI) { // which is none, but says enough
+		if filepath.IsAbs(b.URI) { // not a URI, but clear enough
 			b.URI = file{path: b.URI}.uri()
 		}
 		name, isFile := transcript.FileName(b.URI, p.config.Cwd)
@@ -229,7 +229,7 @@ func (p *Prompts) fitOne(block session.Content) (session.Content, error) {
 	return block, nil
 }
 
-// preferred is a prompt as it is sent to an agent that takes all of it.
+// preferred returns a prompt as sent to an agent that takes everything.
 func preferred(blocks []session.Content) []session.Content {
 	list := make([]session.Content, len(blocks))
 	for i, block := range blocks {

@@ -13,11 +13,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// excerpt is what Lua has gathered in Neovim: diagnostics, the quickfix list, the output of a terminal.
+// excerpt is what Lua gathered in Neovim: diagnostics, the quickfix list, the output of a terminal.
 type excerpt struct {
 	what, of string // "diagnostics" and the file, or another word for people and agents
 	heading  string // says what it is, for an agent that gets it as text
-	lang     string // of the text, for the same
+	lang     string // of the text, likewise
 	parts    []rpc.Part
 }
 
@@ -52,7 +52,7 @@ func (e excerpt) read(c Config, done func(session.Content, string)) {
 	done(content, strings.Join(told, " "))
 }
 
-// content is the text as it goes along, nil for none, and what the user is told of one that is cut.
+// content returns the text as attached, nil for none, and what the user is told if it is cut.
 func (e excerpt) content(text string) (_ session.Content, told string) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ""

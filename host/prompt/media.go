@@ -11,10 +11,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// maxMedia is how large a picture or a sound may be, in bytes, as lua/acp/prompt/media.lua has it: models take no more.
+// maxMedia is how large a picture or a sound may be, in bytes, as in lua/acp/prompt/media.lua: models take no more.
 const maxMedia = 5 << 20
 
-// mediaTypes are of the pictures and sounds that models take, by the ending of a name.
+// mediaTypes are the types of pictures and sounds that models take, by file extension.
 var mediaTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
 	".wav": "audio/wav", ".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".flac": "audio/flac", ".m4a": "audio/mp4",
@@ -24,8 +24,8 @@ func mediaType(path string) string { return mediaTypes[strings.ToLower(filepath.
 
 func isMedia(path string) bool { return mediaType(path) != "" }
 
-// media gives a picture or a sound for an agent that takes it, else the link to it, and what the user is told. It reads
-// the disk.
+// media returns a picture or a sound for an agent that takes it, otherwise the link to it and what the user is told. It
+// reads the disk.
 func media(c Config, path string, link session.ResourceLink, size int64) (session.Content, string) {
 	link.MimeType = mediaType(path)
 	if size > maxMedia {

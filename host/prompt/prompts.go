@@ -1,5 +1,5 @@
-// Package prompt sends what the user writes in a session: the queue of prompts, the files attached to them, and the unsaved
-// text that goes along.
+// Package prompt sends what the user writes in a session: the queue of prompts, the files attached to them, and the
+// unsaved text sent with them.
 package prompt
 
 import (
@@ -21,12 +21,12 @@ type Config struct {
 	Ready  func() bool // the agent takes prompts
 	Dead   func() (why string, dead bool)
 	Agent  func() session.Info          // what the agent takes
-	Knows  func(path, text string)      // the agent has been sent the text of a file, by its path without links
-	Shares func(name, real string) bool // a file's text may go along unasked; real is its path without links. Reads the disk
+	Knows  func(path, text string)      // the agent was sent the text of a file, by its path without links
+	Shares func(name, real string) bool // a file's text may be sent unasked; real is its path without links. Reads the disk
 	// Private reports whether a file is private; real is its path without links. Reads the disk.
 	Private func(name, real string) bool
 
-	// What becomes of a prompt.
+	// What happens to a prompt.
 
 	Begin  func(Turn)                                                 // opens its turn, and calls [Queue.Opened]
 	Again  func(sent []session.Content)                               // sends it once more, in its turn
@@ -48,7 +48,7 @@ type Prompts struct {
 	config  Config
 }
 
-// New makes the prompts of a session; there are none.
+// New returns the prompts of a session, initially none.
 func New(c Config) *Prompts { return &Prompts{Unsaved: newUnsaved(c), config: c} }
 
 // Prompt sends a prompt.
@@ -59,7 +59,7 @@ func (p *Prompts) Send(text string) {
 	p.submit(newDraft(prompting, prompt{blocks: []session.Content{session.Text{Text: text}}}))
 }
 
-// Steer puts words into the running turn, or sends them as a prompt where that cannot be.
+// Steer puts words into the running turn, or sends them as a prompt if that is not possible.
 func (p *Prompts) Steer(m rpc.Steer) { p.submit(newDraft(steering, decode(m.Blocks))) }
 
 // Edit changes the queue.
@@ -79,13 +79,14 @@ func (p *Prompts) Cancel() {
 	p.Proceed()
 }
 
-// First sends a text before all prompts of the queue.
+// First puts a text at the head of the queue.
 func (p *Prompts) First(text string) {
 	p.first([]session.Content{session.Text{Text: text}})
 	p.Proceed()
 }
 
-// Restore queues prompts that waited in a host that died; along is how many bytes of unsaved text may go with each.
+// Restore queues prompts that were waiting in a host that died; along is how many bytes of unsaved text may be sent
+// with each.
 func (p *Prompts) Restore(texts []string, along int) {
 	for _, text := range texts {
 		blocks := []session.Content{session.Text{Text: text}}
@@ -96,8 +97,8 @@ func (p *Prompts) Restore(texts []string, along int) {
 	}
 }
 
-// Proceed does what is to be done with the user's prompts. It is called whenever the user has done something with them,
-// and when the agent may take one.
+// Proceed does what is due for the user's prompts. It is called whenever the user has done something with them, and
+// when the agent may take one.
 func (p *Prompts) Proceed() {
 	for {
 		next, some := p.next(p.config.Ready())
@@ -124,8 +125,8 @@ func (p *Prompts) Proceed() {
 	}
 }
 
-// send begins a turn, once the unsaved text that goes along has been fetched from Neovim. What the user does meanwhile
-// stays behind it.
+// send begins a turn once the unsaved text to send with it has been fetched from Neovim. What the user does meanwhile
+// stays after it.
 func (p *Prompts) send(blocks []session.Content) {
 	words, place := withoutUnsaved(blocks)
 	if place.room == 0 || p.Unsaved.reads.Load() {
@@ -220,15 +221,15 @@ func (p *Prompts) goOn() {
 	p.config.Changed()
 }
 
-// keptFromDead says what becomes of a prompt that was sent before Neovim knew of the agent's death.
+// keptFromDead says what happens to a prompt that was sent before Neovim knew of the agent's death.
 func (p *Prompts) keptFromDead() {
 	if why, dead := p.config.Dead(); dead {
 		p.config.Editor.Notify("warning", why+" Your prompt is kept")
 	}
 }
 
-// Waiting is what the chat shows of the prompts that are not sent yet. The one that gathers what goes along looks as if
-// it were: it is about to be.
+// Waiting returns what the chat shows of the prompts that are not sent yet. The one that is gathering looks as if it
+// were: it is about to be.
 func (p *Prompts) Waiting(closed bool) []transcript.Waiting {
 	why, begun := "waiting", ""
 	switch {
@@ -254,7 +255,7 @@ func (p *Prompts) Waiting(closed bool) []transcript.Waiting {
 	return list
 }
 
-// Text is the words of a prompt.
+// Text returns the words of a prompt.
 func Text(blocks []session.Content) string {
 	var parts []string
 	for _, b := range blocks {

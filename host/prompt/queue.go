@@ -8,8 +8,8 @@ import (
 )
 
 // Queue has the user's prompts from the key that sends them until the agent has answered, in the order of the keys. It
-// knows neither the agent nor Neovim: it hears what the user does and what becomes of a prompt, and next says what is
-// to be done then, see [Prompts.Proceed].
+// knows neither the agent nor Neovim: it is told what the user does and what happens to a prompt, and next says what to
+// do then, see [Prompts.Proceed].
 //
 // A prompt is in one of six places:
 //
@@ -31,12 +31,12 @@ type Queue struct {
 	paused  bool // the queue waits for the user
 	ahead   []*ahead
 	stage   stage
-	written []session.Content // the prompt that is under way, as the user wrote it
-	current []session.Content // what gathers, as the user wrote it, or is interrupted, as it was sent
-	attempt int               // counts what was sent, so that an old answer is known as such
+	written []session.Content // the prompt under way, as the user wrote it
+	current []session.Content // what is gathering, as the user wrote it, or interrupted, as it was sent
+	attempt int               // counts what was sent, to recognize old answers
 }
 
-// stage is where the prompt is that is under way.
+// stage is where the prompt under way is.
 type stage int
 
 const (
@@ -47,7 +47,7 @@ const (
 	interrupted
 )
 
-// action is what the user does with prompts, and what the session is to do with them.
+// action is what the user does with prompts, and what the session has to do with them.
 type action int
 
 const (
@@ -67,23 +67,23 @@ type ahead struct {
 	back   bool // the agent has given them back
 }
 
-// draft is what the user has done, in its place behind what the user did
-// before: prompts whose attachments are being read must not be overtaken.
+// draft is something the user has done, in order after what they did before: prompts whose attachments are being read
+// must not be overtaken.
 type draft struct {
 	action  action // prompting, steering, editing, cancelling or resuming
 	prompts []prompt
 	was     []string // when editing: the words of the prompts that the user saw
 	missing int      // attachments that are not read yet
-	held    bool     // a cancel came behind it: it waits in the queue
+	held    bool     // a cancel came after it: it waits in the queue
 }
 
-// step is what the session is to do, or what next has done: editing and queueing.
+// step is what the session has to do, or what next has done itself: editing and queueing.
 type step struct {
 	action action
 	blocks []session.Content
 }
 
-// newDraft is the draft of a prompt. Empty words let a paused queue go on.
+// newDraft returns the draft of a prompt. Empty words resume a paused queue.
 func newDraft(action action, p prompt) *draft {
 	if len(p.blocks) == 0 {
 		action = resuming
@@ -91,7 +91,7 @@ func newDraft(action action, p prompt) *draft {
 	return &draft{action: action, prompts: []prompt{p}}
 }
 
-// add puts what the user has done behind what they did before.
+// add adds what the user has done after what they did before.
 func (q *Queue) add(d *draft) {
 	for _, p := range d.prompts {
 		d.missing += len(p.attached)
@@ -99,15 +99,15 @@ func (q *Queue) add(d *draft) {
 	q.drafts = append(q.drafts, d)
 }
 
-// attach gives a prompt of a draft what stands for a file in it.
+// attach sets the content for a file in a draft's prompt.
 func (q *Queue) attach(d *draft, p prompt, at int, content session.Content) {
 	p.blocks[at] = content
 	d.missing--
 }
 
-// cancel reports whether the user's cancel is for now. What was sent just before counts as sent, so it waits
-// behind a prompt that is about to begin a turn; and what is a draft still while a turn runs joins the queue, as
-// it would have without attachments.
+// cancel reports whether the user's cancel takes effect now. What was sent just before counts as sent, so it waits
+// behind a prompt that is about to begin a turn; and drafts made while a turn runs join the queue, as they would have
+// without attachments.
 func (q *Queue) cancel() (now bool) {
 	if !q.TurnOpen() && (len(q.drafts) > 0 || q.stage == gathering) {
 		q.add(&draft{action: cancelling})
@@ -120,19 +120,19 @@ func (q *Queue) cancel() (now bool) {
 	return true
 }
 
-// instead has words that could not steer sent as a prompt, before what the user has done since.
+// instead sends words that could not steer as a prompt, before what the user has done since.
 func (q *Queue) instead(words []session.Content) {
 	q.drafts = slices.Insert(q.drafts, 0, newDraft(prompting, prompt{blocks: waiting(words)}))
 }
 
-// enqueue puts a prompt behind all others of the queue.
+// enqueue puts a prompt at the end of the queue.
 func (q *Queue) enqueue(blocks []session.Content) { q.queue = append(q.queue, waiting(blocks)) }
 
-// first puts a prompt before all others of the queue.
+// first puts a prompt at the head of the queue.
 func (q *Queue) first(blocks []session.Content) { q.queue = slices.Insert(q.queue, 0, waiting(blocks)) }
 
-// next gives what is to be done now, if anything; ready: the agent takes prompts. It is called
-// until there is nothing, whenever something has changed.
+// next returns what to do now, if anything; ready says that the agent takes prompts. Whenever something has changed, it
+// is called until there is nothing.
 func (q *Queue) next(ready bool) (_ step, some bool) {
 	free := ready && q.stage == idle && len(q.ahead) == 0
 	switch {
@@ -174,13 +174,13 @@ func (q *Queue) handOut(blocks []session.Content) step {
 	return step{sending, blocks}
 }
 
-// Opened is called when the turn of the prompt that gathers begins.
+// Opened is called when the turn of the gathering prompt begins.
 func (q *Queue) Opened() {
 	q.stage, q.current = running, nil
 	q.attempt++
 }
 
-// putBack has the prompt that gathers wait again, as it cannot be sent now.
+// putBack returns the gathering prompt to the queue, as it cannot be sent now.
 func (q *Queue) putBack() {
 	q.first(q.current)
 	q.stage, q.current = idle, nil
@@ -192,8 +192,8 @@ func (q *Queue) Return() {
 	q.giveBack()
 }
 
-// giveBack puts what the agent has given back before all others of the queue, which then waits for the user. It waits
-// for what is to be known of the rest, as they keep their order.
+// giveBack puts what the agent gave back at the head of the queue, which then waits for the user. It waits until the
+// fate of the others is known, to keep their order.
 func (q *Queue) giveBack() {
 	if slices.ContainsFunc(q.ahead, func(a *ahead) bool { return !a.back }) {
 		return
@@ -212,7 +212,8 @@ func (q *Queue) sendAhead(blocks []session.Content) *ahead {
 	return sent
 }
 
-// arrived notes that the agent has taken them, or left them to be sent otherwise; withdrawn, that it has given them back.
+// arrived notes that the agent has taken the words, or left them to be sent otherwise; withdrawn, that it gave them
+// back.
 func (q *Queue) arrived(sent *ahead) {
 	q.ahead = slices.DeleteFunc(q.ahead, func(a *ahead) bool { return a == sent })
 	q.giveBack()
@@ -223,7 +224,7 @@ func (q *Queue) withdrawn(sent *ahead) {
 	q.giveBack()
 }
 
-// SentAhead is the words that the agent has and has not taken yet.
+// SentAhead returns the words that the agent has but has not taken yet.
 func (q *Queue) SentAhead() []string {
 	var texts []string
 	for _, a := range q.ahead {
@@ -232,28 +233,28 @@ func (q *Queue) SentAhead() []string {
 	return texts
 }
 
-// dropped forgets the prompt that gathers: it cannot be sent at all.
+// dropped forgets the gathering prompt: it cannot be sent at all.
 func (q *Queue) dropped() { q.stage, q.current = idle, nil }
 
 // Interrupt keeps what was sent, to be sent again in the same turn.
 func (q *Queue) Interrupt(sent []session.Content) { q.stage, q.current = interrupted, sent }
 
-// Stop notes that the user has cancelled the turn that runs.
+// Stop notes that the user has cancelled the running turn.
 func (q *Queue) Stop() { q.stage = stopping }
 
 // Ended is called when the turn has ended.
 func (q *Queue) Ended() { q.stage, q.current, q.written = idle, nil, nil }
 
-// TurnOpen reports whether a turn has begun, and not ended.
+// TurnOpen reports whether a turn has begun and not ended.
 func (q *Queue) TurnOpen() bool { return q.stage >= running }
 
-// Working reports whether the agent works on a prompt, cancelled or not.
+// Working reports whether the agent is working on a prompt, cancelled or not.
 func (q *Queue) Working() bool { return q.stage == running || q.stage == stopping }
 
 // Awaits reports whether the answer to an attempt is still of interest.
 func (q *Queue) Awaits(attempt int) bool { return q.Working() && q.attempt == attempt }
 
-// Attempt is the number of the attempt that was sent last, for Awaits.
+// Attempt returns the number of the last attempt, for Awaits.
 func (q *Queue) Attempt() int { return q.attempt }
 
 // Idle reports whether no prompt is under way.
@@ -268,7 +269,7 @@ func (q *Queue) Interrupted() bool { return q.stage == interrupted }
 // Paused reports whether the queue waits for the user.
 func (q *Queue) Paused() bool { return q.paused }
 
-// Queued is the words of the prompts in the queue.
+// Queued returns the words of the prompts in the queue.
 func (q *Queue) Queued() []string {
 	var texts []string
 	for _, blocks := range q.queue {
@@ -277,8 +278,8 @@ func (q *Queue) Queued() []string {
 	return texts
 }
 
-// Pause has the queue wait for the user, and returns how many prompts do so then; none where there are none, or
-// they did before.
+// Pause makes the queue wait for the user, and returns how many prompts now do; 0 if there are none, or they already
+// did.
 func (q *Queue) Pause() int {
 	waiting := len(q.queue)
 	for _, d := range q.drafts {
@@ -297,12 +298,12 @@ func (q *Queue) Pause() int {
 	return waiting
 }
 
-// resume lets a paused queue go on.
+// resume resumes a paused queue.
 func (q *Queue) resume() { q.paused = false }
 
-// edit gives the queue the prompts that the user left in it; was are the words of those that the user saw. What has
-// been sent since is not queued again, and what has come since stays, as does a prompt without words. What was attached
-// to a prompt whose words are as before stays attached. A queue that is empty now is not paused any more.
+// edit sets the prompts that the user left in the queue; was are the words of those that the user saw. What has been
+// sent since is not queued again, and what has arrived since stays, as does a prompt without words. Prompts with
+// unchanged words keep their attachments. An empty queue is no longer paused.
 func (q *Queue) edit(was []string, prompts []prompt) {
 	seen := map[string]int{}
 	for _, text := range was {

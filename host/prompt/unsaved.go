@@ -20,24 +20,26 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// What goes along with a prompt is bounded, in bytes: the change of one file,
-// the texts of all, and a buffer of which more than a link may go.
+// What is sent with a prompt is bounded, in bytes: the change of one file, the texts of all, and a buffer of which more
+// than a link may be sent.
 const (
 	maxUnsavedDiff   = 64 << 10
 	maxUnsavedAll    = 512 << 10
 	maxUnsavedBuffer = 16 << 20
 )
 
-// unsavedText stands among a prompt's blocks for the unsaved text in the
-// session's folder, which takes its place when the prompt is sent.
+// unsavedText is the placeholder among a prompt's blocks for the unsaved text in the session's folder, which replaces
+// it when the prompt is sent.
 type unsavedText struct {
 	session.Content
-	room int // the most bytes of text that may go along; of the rest go links
-	// listed is the buffers when the user sent the prompt, nil where it waits meanwhile: Neovim is asked for them then.
+	room int // the most bytes of text that may be sent; the rest are links
+	// listed is the buffers when the user sent the prompt, nil if it has waited meanwhile: then Neovim is asked for
+	// them.
 	listed *[]rpc.UnsavedBuf
 }
 
-// unsavedRoom is how many bytes may go along where the user wants at most limit to go unasked; 0: they were asked.
+// unsavedRoom returns how many bytes may be sent if the user wants at most limit to be sent unasked; 0: they were
+// asked.
 func unsavedRoom(limit int) unsavedText {
 	if limit <= 0 {
 		limit = maxUnsavedAll
@@ -45,7 +47,7 @@ func unsavedRoom(limit int) unsavedText {
 	return unsavedText{room: min(limit, maxUnsavedAll)}
 }
 
-// Unsaved is what a session knows of the user's unsaved text. It belongs to the session's goroutine, except for
+// Unsaved is what a session knows about the user's unsaved text. It belongs to the session's goroutine, except for
 // [Unsaved.ReadByAgent].
 type Unsaved struct {
 	config   Config
@@ -53,7 +55,7 @@ type Unsaved struct {
 	sent     map[string]sentText
 	heard    int      // how often Lua has listed the buffers
 	sendable []buffer // of the last list
-	offered  []string // what would go along, for the prompt
+	offered  []string // what would be sent, for the prompt
 }
 
 // buffer is a buffer with unsaved text, as Lua lists it.
@@ -62,7 +64,7 @@ type buffer struct {
 	path string // without links
 }
 
-// sentText is what the agent was last sent of a file, and in which state of its buffer.
+// sentText is what the agent was last sent of a file, and the state of its buffer then.
 type sentText struct {
 	sum       [sha256.Size]byte
 	buf, tick int
@@ -72,7 +74,7 @@ func (t sentText) isOf(b buffer) bool { return t.buf == b.Buf && t.tick == b.Tic
 
 func newUnsaved(c Config) *Unsaved { return &Unsaved{config: c, sent: map[string]sentText{}} }
 
-// shared leaves the buffers whose text may go along unasked. It reads the disk.
+// shared returns the buffers whose text may be sent unasked. It reads the disk.
 func (u *Unsaved) shared(list []rpc.UnsavedBuf) []buffer {
 	var found []buffer
 	for _, b := range list {
@@ -83,7 +85,7 @@ func (u *Unsaved) shared(list []rpc.UnsavedBuf) []buffer {
 	return found
 }
 
-// new leaves the buffers whose state the agent was not sent.
+// new returns the buffers whose state the agent was not sent.
 func (u *Unsaved) new(list []buffer) []buffer {
 	if u.reads.Load() {
 		return nil
@@ -94,7 +96,7 @@ func (u *Unsaved) new(list []buffer) []buffer {
 	})
 }
 
-// Hear takes the buffers with unsaved text that Lua lists.
+// Hear notes the buffers with unsaved text that Lua lists.
 func (u *Unsaved) Hear(list []rpc.UnsavedBuf) {
 	u.heard++
 	heard := u.heard
@@ -109,7 +111,7 @@ func (u *Unsaved) Hear(list []rpc.UnsavedBuf) {
 	})
 }
 
-// offer has the prompt show what would go along with it.
+// offer makes the prompt show what would be sent with it.
 func (u *Unsaved) offer() {
 	if offered := u.names(u.new(u.sendable)); !slices.Equal(offered, u.offered) {
 		u.offered = offered
@@ -117,7 +119,7 @@ func (u *Unsaved) offer() {
 	}
 }
 
-// Offered is the names of the files of which something would go along.
+// Offered returns the names of the files whose unsaved text would be sent.
 func (u *Unsaved) Offered() []string { return u.offered }
 
 func (u *Unsaved) names(list []buffer) []string {
@@ -128,8 +130,8 @@ func (u *Unsaved) names(list []buffer) []string {
 	return names
 }
 
-// List answers which of some buffers the user may be asked about, and which may be saved, before a prompt; and how many
-// bytes would go along.
+// List answers which buffers the user may be asked about, and which may be saved, before a prompt, and how many bytes
+// would be sent.
 func (u *Unsaved) List(m rpc.ListUnsaved) {
 	before, embeds := maps.Clone(u.sent), u.config.Agent().EmbeddedContext
 	u.config.Background(func() {
@@ -158,23 +160,23 @@ func (u *Unsaved) ReadByAgent() {
 	}
 }
 
-// Forget is for an agent that may not know any more what it was sent.
+// Forget is for an agent that may have forgotten what it was sent.
 func (u *Unsaved) Forget() {
 	clear(u.sent)
 	u.offer()
 }
 
-// alongside is what goes along with a prompt.
+// alongside is what is sent with a prompt.
 type alongside struct {
 	sent  []session.Content // to the agent
 	shown []session.Content // in the transcript
 	texts map[string]sentText
-	known map[string]string // texts that the agent knows then, by path without links
+	known map[string]string // texts that the agent then knows, by path without links
 	size  int               // bytes of texts and changes
-	lost  string            // why nothing goes along, in words
+	lost  string            // why nothing is sent, in words
 }
 
-// took remembers what the agent has been sent.
+// took remembers what the agent was sent.
 func (u *Unsaved) took(along alongside) {
 	maps.Copy(u.sent, along.texts)
 	for path, text := range along.known {
@@ -183,8 +185,8 @@ func (u *Unsaved) took(along alongside) {
 	u.offer()
 }
 
-// withoutUnsaved takes the place of the unsaved text out of a prompt, and the places of attachments of which nothing
-// goes along. The place has no room where nothing is to go along.
+// withoutUnsaved removes the placeholder of the unsaved text from a prompt, and those of empty attachments. The
+// placeholder has no room if nothing is to be sent.
 func withoutUnsaved(blocks []session.Content) (rest []session.Content, place unsavedText) {
 	rest = slices.DeleteFunc(slices.Clone(blocks), func(b session.Content) bool {
 		u, is := b.(unsavedText)
@@ -196,7 +198,7 @@ func withoutUnsaved(blocks []session.Content) (rest []session.Content, place uns
 	return rest, place
 }
 
-// waiting is a prompt that is not sent at once: which buffers have unsaved text then is not known yet.
+// waiting returns a prompt that is not sent at once: which buffers will have unsaved text is not known yet.
 func waiting(blocks []session.Content) []session.Content {
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {
@@ -207,7 +209,7 @@ func waiting(blocks []session.Content) []session.Content {
 	return blocks
 }
 
-// collect makes what goes along in its place. It asks Neovim and reads the disk.
+// collect makes what replaces the placeholder. It asks Neovim and reads the disk.
 func (u *Unsaved) collect(words []session.Content, place unsavedText, before map[string]sentText, embeds bool) alongside {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
@@ -222,7 +224,7 @@ func (u *Unsaved) collect(words []session.Content, place unsavedText, before map
 	return u.along(ctx, words, u.shared(*place.listed), place.room, before, embeds)
 }
 
-// attachedWhole is the texts of the files that the user has attached whole, by path without links.
+// attachedWhole returns the texts of the files that the user attached whole, by path without links.
 func attachedWhole(words []session.Content) map[string]string {
 	texts := map[string]string{}
 	for _, b := range words {
@@ -235,7 +237,7 @@ func attachedWhole(words []session.Content) map[string]string {
 	return texts
 }
 
-// along makes what goes along of buffers. It asks Neovim for their texts.
+// along makes what is sent of buffers. It asks Neovim for their texts.
 func (u *Unsaved) along(ctx context.Context, words []session.Content, list []buffer, room int, before map[string]sentText, embeds bool) alongside {
 	along := alongside{texts: map[string]sentText{}, known: attachedWhole(words)}
 	changed := slices.DeleteFunc(slices.Clone(list), func(b buffer) bool {
@@ -248,7 +250,7 @@ func (u *Unsaved) along(ctx context.Context, words []session.Content, list []buf
 		was, known := before[b.path]
 		f := unsavedFile{buffer: b, short: u.config.Short(b.Name), text: texts[i].text}
 		if texts[i].asked && (f.text == nil || !known && f.text.Disk != nil && *f.text.Disk == f.text.Text) {
-			continue // saved meanwhile, or as it was
+			continue // saved meanwhile, or unchanged
 		}
 		sent := sentText{buf: b.Buf, tick: b.Tick}
 		if f.text != nil {
@@ -257,7 +259,7 @@ func (u *Unsaved) along(ctx context.Context, words []session.Content, list []buf
 		along.texts[b.path] = sent
 		switch _, attached := along.known[b.path]; {
 		case attached && f.text != nil:
-		case known && f.text != nil && was.sum == sent.sum: // typed and taken back
+		case known && f.text != nil && was.sum == sent.sum: // typed and undone
 		default:
 			files = append(files, f)
 		}
@@ -266,8 +268,8 @@ func (u *Unsaved) along(ctx context.Context, words []session.Content, list []buf
 	return along
 }
 
-// fetched is the unsaved text of a buffer, nil where it has none. That it could not be asked for is no failure: a link
-// says that there is something.
+// fetched is the unsaved text of a buffer, nil if it has none. Failing to ask for it is not an error: a link says that
+// there is something.
 type fetched struct {
 	asked bool
 	text  *buffers.Unsaved
@@ -291,7 +293,7 @@ func (u *Unsaved) fetch(ctx context.Context, list []buffer) []fetched {
 	return found
 }
 
-// wholeFile is the file that a URI names without lines of it, without links.
+// wholeFile returns the file, without links, that a URI names as a whole.
 func wholeFile(uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Fragment != "" {
@@ -301,15 +303,15 @@ func wholeFile(uri string) (string, bool) {
 	return path, err == nil
 }
 
-// unsavedFile is a file whose unsaved text goes along.
+// unsavedFile is a file whose unsaved text is sent.
 type unsavedFile struct {
 	buffer
 	short string           // the name for the user
-	text  *buffers.Unsaved // nil where it is not known
+	text  *buffers.Unsaved // nil if unknown
 }
 
-// add makes of files what the agent takes: their texts, else what changes in
-// them, together at most room bytes, else links, each kind behind a sentence for the model.
+// add adds files in a form that the agent takes: their texts, else their changes, at most room bytes together, else
+// links, each kind introduced by a sentence for the model.
 func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 	all := room
 	defer func() { a.size = all - room }()
@@ -358,7 +360,7 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 
 func (a *alongside) say(text string) { a.sent = append(a.sent, session.Text{Text: text}) }
 
-// unified is what changes from the disk to the buffer; "" where nothing does.
+// unified returns the diff from the disk to the buffer; "" if they are equal.
 func unified(name string, u *buffers.Unsaved) string {
 	from, disk := "/dev/null", ""
 	if u.Disk != nil {

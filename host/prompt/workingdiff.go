@@ -14,14 +14,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// workingDiff is what has changed in the session's folder since the last commit, with the files that git does not know
-// and is not to ignore.
+// workingDiff is what has changed in the session's folder since the last commit, including untracked files that git
+// does not ignore.
 type workingDiff struct{}
 
 const (
 	// previewLines is how many lines of a diff Lua may show.
 	previewLines = 40
-	// maxNew is how many files that git does not know a diff has, and maxNewSize how large they are at most, in bytes.
+	// maxNew bounds the untracked files in a diff, and maxNewSize the size of each in bytes.
 	maxNew, maxNewSize = 100, 1 << 20
 )
 
@@ -45,7 +45,7 @@ func (workingDiff) read(c Config, done func(session.Content, string)) {
 	done(content, strings.Join(told, " "))
 }
 
-// PreviewDiff tells Lua what a diff would send.
+// PreviewDiff sends Lua what a diff would send.
 func (p *Prompts) PreviewDiff(m rpc.PreviewDiff) {
 	p.config.Background(func() {
 		text, _, _, err := diffOf(p.config)
@@ -60,8 +60,8 @@ func (p *Prompts) PreviewDiff(m rpc.PreviewDiff) {
 	})
 }
 
-// diffOf is what has changed in the session's folder, but for the private files and the new ones that are too large,
-// which are named apart. That there is nothing is an error, too. It runs git.
+// diffOf returns what has changed in the session's folder, except private files and new ones that are too large, which
+// are named separately. If there is nothing, that is an error. It runs git.
 func diffOf(c Config) (text string, private, large []string, err error) {
 	since := "HEAD"
 	if _, err := git(c.Cwd, "rev-parse", "--verify", "--quiet", "HEAD"); err != nil {
@@ -123,7 +123,7 @@ func diffOf(c Config) (text string, private, large []string, err error) {
 	return text, private, large, nil
 }
 
-// git runs git in a folder, and gives what it prints; what it complains of is the error.
+// git runs git in a folder, and returns its output; the error has its complaint.
 func git(dir string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()

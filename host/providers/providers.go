@@ -15,12 +15,12 @@ import (
 type Config struct {
 	Requests *control.Requests
 	Agent    func() session.Agent // nil while there is none
-	Info     func() session.Info  // what it has said of itself
+	Info     func() session.Info  // what it said of itself
 	Hide     func(secrets []string)
-	Blot     func(text string) string // blots out secrets
+	Blot     func(text string) string // masks secrets
 }
 
-// Providers are those of one session's agent. They belong to the session's goroutine.
+// Providers are the providers of one session's agent. They belong to the session's goroutine.
 type Providers struct {
 	base   feature.Base
 	config Config
@@ -29,7 +29,7 @@ type Providers struct {
 // New returns the providers of a session's agent.
 func New(base feature.Base, config Config) *Providers { return &Providers{base, config} }
 
-// List tells Lua of the providers.
+// List sends Lua the providers.
 func (p *Providers) List(m rpc.ListProviders) {
 	agent := p.chooses(m.Callback)
 	if agent == nil {
@@ -60,7 +60,7 @@ func (p *Providers) Set(m rpc.SetProvider) {
 	}
 }
 
-// Disable has the agent not use a provider any more.
+// Disable stops the agent's use of a provider.
 func (p *Providers) Disable(m rpc.DisableProvider) {
 	if agent := p.chooses(m.Callback); agent != nil {
 		p.config.Requests.Do("providers/disable", func(done func(error)) func() {
@@ -69,7 +69,7 @@ func (p *Providers) Disable(m rpc.DisableProvider) {
 	}
 }
 
-// chooses is the agent, where it runs and has providers to choose from; else nil, which it says.
+// chooses returns the agent if it is running and has providers to choose from; otherwise nil, after saying so.
 func (p *Providers) chooses(callback int) session.Agent {
 	agent := p.config.Agent()
 	switch {

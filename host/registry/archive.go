@@ -23,7 +23,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// What an archive may be: its length, that of all in it, and how many files that are.
+// The limits of an archive: its length, that of its contents, and how many files it has.
 var (
 	maxArchive  int64 = 1 << 30
 	maxUnpacked int64 = 3 << 30
@@ -33,7 +33,7 @@ var (
 // stall is how long a server may send nothing.
 var stall = 30 * time.Second
 
-// archive gets a program that comes as an archive.
+// archive fetches a program that comes as an archive.
 func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, into string) (version, program string, err error) {
 	from, err := url.Parse(b.Archive)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 	sum, err := download(ctx, b.Archive, f, w.Progress)
 	if err != nil {
 		if errors.Is(err, syscall.ENOSPC) || ctx.Err() != nil {
-			return "", "", err // which is told in words of its own
+			return "", "", err // which has words of its own
 		}
 		return "", "", &failure.Failure{Sentence: fmt.Sprintf("%s could not be downloaded from %s: %v.", e.Name, from.Host, err), Advice: "Check your network, then try again."}
 	}
@@ -78,7 +78,7 @@ func (r *Registry) archive(ctx context.Context, e Entry, b Binary, w Wanted, int
 	return e.Version, program, nil
 }
 
-// download gets what is at a URL, and gives its SHA-256.
+// download fetches a URL, and returns the SHA-256.
 func download(ctx context.Context, from string, to io.Writer, progress func(string)) (sum string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -131,8 +131,7 @@ func downloaded(have, of int64) string {
 	return fmt.Sprintf("downloading · %d MB", have>>20)
 }
 
-// unpack brings what is in an archive into a folder. The kind is told by the name; what is no archive is the program
-// itself.
+// unpack unpacks an archive into a folder. The name determines the kind; anything but an archive is the program itself.
 func unpack(f *os.File, name, program, into string) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -234,7 +233,7 @@ func (u *unpacking) zipped(entry *zip.File) error {
 	return u.file(entry.Name, mode, from)
 }
 
-// local is a path in the folder; an error for one that leads out of it.
+// local returns a path in the folder, or an error for one that leads out of it.
 func (u *unpacking) local(name string) (string, error) {
 	if u.entries++; u.entries > maxEntries {
 		return "", fmt.Errorf("it has more than %d files", maxEntries)

@@ -11,7 +11,7 @@ import (
 // Heard is the last handshake of an agent.
 type Heard struct {
 	At      time.Time `json:"at"`
-	Program string    `json:"program"` // that said it, as it was started
+	Program string    `json:"program"` // that said it, as started
 	Said    string    `json:"said"`    // its name, version and protocol, in words
 	Logins  []string  `json:"logins"`  // its ways to log in
 	Can     []string  `json:"can"`     // its capabilities, in words
@@ -28,7 +28,7 @@ func (r *Registry) Hear(name string, h Heard) error {
 	defer r.mu.Unlock()
 	all := map[string]Heard{}
 	if err := readJSON(r.heardFile(), &all); err != nil && !missing(err) {
-		all = map[string]Heard{} // what cannot be read is written anew
+		all = map[string]Heard{} // an unreadable file is replaced
 	}
 	h.At = r.config.Now().UTC().Truncate(time.Second)
 	all[name] = h

@@ -1,8 +1,8 @@
-// Package registry keeps the agents that can be installed: the index of the ACP registry, of which a copy is part of the
-// program, and what is installed from it in the data folder. It asks the network only when it is told to.
+// Package registry keeps the agents that can be installed: the index of the ACP registry, of which a copy is part of
+// the program, and what is installed from it in the data folder. It uses the network only when told to.
 //
-// The index is that of github.com/agentclientprotocol/registry, under the Apache License 2.0; index.json is what is used
-// of it, made by the program in trim.
+// The index is that of github.com/agentclientprotocol/registry, under the Apache License 2.0; index.json is the part
+// that is used, made by the program in trim.
 package registry
 
 import (
@@ -33,13 +33,13 @@ const (
 //go:embed index.json
 var embedded []byte
 
-// Index is a list of agents as it was at a time.
+// Index is a list of agents at a point in time.
 type Index struct {
 	Date   time.Time `json:"date"`
 	Agents []Entry   `json:"agents"`
 }
 
-// Entry is what the index says of an agent.
+// Entry is what the index says about an agent.
 type Entry struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`
@@ -47,18 +47,18 @@ type Entry struct {
 	Description  string       `json:"description"`
 	Repository   string       `json:"repository,omitempty"`
 	Website      string       `json:"website,omitempty"`
-	Login        bool         `json:"login,omitempty"` // it has one; told by the embedded index alone
+	Login        bool         `json:"login,omitempty"` // it has one; only the embedded index says so
 	Distribution Distribution `json:"distribution"`
 }
 
-// Distribution says how an agent comes: each way that is there leads to the same agent.
+// Distribution says how to get an agent; all ways lead to the same agent.
 type Distribution struct {
 	Npx    *Package          `json:"npx,omitempty"`
 	Uvx    *Package          `json:"uvx,omitempty"`
 	Binary map[string]Binary `json:"binary,omitempty"` // by platform
 }
 
-// Package is one of npm or PyPI.
+// Package is a package of npm or PyPI.
 type Package struct {
 	Package string            `json:"package"` // its name, mostly with a version
 	Args    []string          `json:"args,omitempty"`
@@ -80,7 +80,7 @@ var (
 	rightVersion = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]*$`)
 )
 
-// Parse reads an index, in the order of the agents' names. An entry that is no good is left out.
+// Parse reads an index, in the order of the agents' names. Invalid entries are left out.
 func Parse(text []byte) (Index, error) {
 	var index Index
 	if err := json.Unmarshal(text, &index); err != nil {
@@ -107,14 +107,14 @@ func (x Index) entry(id string) (Entry, bool) {
 	return x.Agents[i], true
 }
 
-// Knows reports whether the index that is at hand has an agent.
+// Knows reports whether the present index has an agent.
 func (r *Registry) Knows(id string) bool {
 	index, err := r.Index()
 	_, known := index.entry(id)
 	return known && err == nil
 }
 
-// platform is this machine's name in the index.
+// platform returns this machine's name in the index.
 func platform() string {
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	return runtime.GOOS + "-" + arch
@@ -126,7 +126,7 @@ func (e Entry) Fits() bool {
 	return e.Distribution.Npx != nil || e.Distribution.Uvx != nil || binary
 }
 
-// Index is the newest list of agents that is known without the network.
+// Index returns the newest list of agents known without the network.
 func (r *Registry) Index() (Index, error) {
 	own, err := Parse(embedded)
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *Registry) Index() (Index, error) {
 
 func (r *Registry) indexFile() string { return filepath.Join(r.config.Folder, "index.json") }
 
-// Refresh gets the index anew and keeps it.
+// Refresh fetches the index and keeps it.
 func (r *Registry) Refresh(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, indexPatience)
 	defer cancel()
@@ -176,7 +176,7 @@ func (r *Registry) Refresh(ctx context.Context, url string) error {
 	return writeJSON(r.indexFile(), index)
 }
 
-// get asks a server for something. It goes to no server without TLS but to this machine's own, also where it is sent on.
+// get sends a request to a server. Without TLS it only goes to this machine, redirects included.
 func get(ctx context.Context, url string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -205,7 +205,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return answer, nil
 }
 
-// unreachable says in words why a server has not answered, where that is known.
+// unreachable says in words why a server did not answer, if known.
 func unreachable(host string, err error) error {
 	var unknown *net.DNSError
 	var failed *neturl.Error
@@ -216,7 +216,7 @@ func unreachable(host string, err error) error {
 	case errors.As(err, &refused) && refused.Op == "dial":
 		return fmt.Errorf("%s cannot be reached (%w): there may be no network", host, refused.Err)
 	case errors.As(err, &failed):
-		return failed.Err // whoever asked says for what
+		return failed.Err // the caller says what was asked for
 	}
 	return err
 }

@@ -15,25 +15,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// handshakePatience is how long an agent may take to answer initialize before it is used.
+// handshakePatience is how long a new agent may take to answer initialize.
 var handshakePatience = 10 * time.Second // other in tests
 
 // Wanted says what to install.
 type Wanted struct {
 	ID         string
 	Version    string // "" for the newest
-	Unverified bool   // the user has agreed to an archive without a checksum
+	Unverified bool   // the user agreed to an archive without a checksum
 	Progress   func(text string)
 }
 
-// UnverifiedError tells that an archive has no checksum by which it could be known, so that the user is asked.
+// UnverifiedError says that an archive has no checksum to verify it by, so the user must be asked.
 type UnverifiedError struct{ Name, Host string }
 
 func (e *UnverifiedError) Error() string {
 	return fmt.Sprintf("%s has no checksum in the registry: what %s sends is run unchecked", e.Name, e.Host)
 }
 
-// Install gets an agent, tries it, and has it used from the next start on. Until that is done what was installed
+// Install fetches an agent, tries it, and makes it the one that is started from then on. Until then what was installed
 // stays as it is. It ends with the context.
 func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 	index, err := r.Index()
@@ -71,7 +71,7 @@ func (r *Registry) Install(ctx context.Context, w Wanted) (Installed, error) {
 	return agent, err
 }
 
-// Cancel gives up installing an agent, and reports whether one was being installed.
+// Cancel cancels installing an agent, and reports whether it was being installed.
 func (r *Registry) Cancel(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,15 +101,15 @@ func (r *Registry) end(id string) {
 // way is one of the ways to get an agent.
 type way struct {
 	via     string
-	inPlace bool // what is installed cannot be moved
+	inPlace bool // the result cannot be moved
 	args    []string
 	env     map[string]string
 
-	// get brings a version into a folder, and tells which it really is and the program in it.
+	// get fetches a version into a folder, and returns its exact version and the program in it.
 	get func(ctx context.Context, into string) (version, program string, err error)
 }
 
-// wayFor chooses how to get an agent: as a package where there is one, of which the version can be chosen.
+// wayFor chooses how to get an agent: preferably as a package, whose version can be chosen.
 func (r *Registry) wayFor(e Entry, w Wanted) (way, error) {
 	binary, fits := e.Distribution.Binary[platform()]
 	switch {
@@ -136,7 +136,7 @@ func (r *Registry) wayFor(e Entry, w Wanted) (way, error) {
 	return way{}, &failure.Failure{Sentence: fmt.Sprintf("%s is not available for %s.", e.Name, platform()), Advice: "See " + e.Page() + "."}
 }
 
-// Page is where to read about an agent.
+// Page returns where to read about an agent.
 func (e Entry) Page() string {
 	if e.Repository != "" {
 		return e.Repository
@@ -155,7 +155,7 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	r.sweep(w.ID)
 	used, there, err := r.Installed(w.ID)
 	if err != nil {
-		there = false // it is broken: this mends it
+		there = false // it is broken: this repairs it
 	}
 	if there && used.Pinned && used.Version != wantedVersion(e, w) {
 		return used, &failure.Failure{Sentence: fmt.Sprintf("%s is pinned to %s.", e.Name, used.Version), Advice: "Unpin it first: p in :Acp agents."}
@@ -221,7 +221,7 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	return agent, err
 }
 
-// running tells that a version cannot be put anew where it runs.
+// running says that a version cannot be reinstalled while it is running.
 func running(e Entry, version string) error {
 	return &failure.Failure{
 		Sentence: fmt.Sprintf("%s %s is running, here or in another Neovim, so it is not reinstalled.", e.Name, version),
@@ -229,7 +229,7 @@ func running(e Entry, version string) error {
 	}
 }
 
-// wantedVersion is the version that is asked for.
+// wantedVersion returns the requested version.
 func wantedVersion(e Entry, w Wanted) string {
 	if w.Version != "" {
 		return w.Version
@@ -283,11 +283,11 @@ func readPackage(path string) (version string, bins map[string]string, err error
 	if json.Unmarshal(p.Bin, &one) == nil {
 		return p.Version, map[string]string{p.Name[strings.LastIndex(p.Name, "/")+1:]: one}, nil
 	}
-	_ = json.Unmarshal(p.Bin, &bins) // none is told where the program is missed
+	_ = json.Unmarshal(p.Bin, &bins) // a missing one is reported where the program is looked up
 	return p.Version, bins, nil
 }
 
-// splitPackage parts a package's name from its version, which may be "".
+// splitPackage separates a package's name from its version, which may be "".
 func splitPackage(p, sep string) (name, version string) {
 	if i := strings.LastIndex(p, sep); i > 0 {
 		return p[:i], p[i+len(sep):]
@@ -295,7 +295,8 @@ func splitPackage(p, sep string) (name, version string) {
 	return p, ""
 }
 
-// npm installs a package of npm. The folder is its own project, so that the one in which Neovim works has no say.
+// npm installs an npm package. The folder is a project of its own, so that the one in which Neovim works has no
+// influence.
 func (r *Registry) npm(ctx context.Context, e Entry, w Wanted, into string) (version, program string, err error) {
 	name, version := packageOf(e, w)
 	if err := writeJSON(filepath.Join(into, "package.json"), map[string]any{"private": true}); err != nil {
@@ -335,7 +336,7 @@ func sorted(m map[string]string) []string {
 	return list
 }
 
-// npmFailed says what to do about what npm says.
+// npmFailed says what to do about npm's error.
 func npmFailed(e Entry, output string, err error) error {
 	var told *failure.Failure
 	if errors.As(err, &told) {
@@ -358,7 +359,7 @@ func npmFailed(e Entry, output string, err error) error {
 	return &failure.Failure{Sentence: fmt.Sprintf("npm could not install %s: %s.", e.Name, lastLine(output, err)), Detail: output, Advice: advice}
 }
 
-// lastLine is the line of a program's output that says most: the last error, or else the last line.
+// lastLine returns the most telling line of a program's output: the last error, or else the last line.
 func lastLine(output string, err error) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for _, line := range lines {
@@ -372,7 +373,7 @@ func lastLine(output string, err error) string {
 	return err.Error()
 }
 
-// uv installs a package of PyPI with its own Python environment.
+// uv installs a PyPI package with its own Python environment.
 func (r *Registry) uv(ctx context.Context, e Entry, w Wanted, into string) (version, program string, err error) {
 	name, version := splitPackage(e.Distribution.Uvx.Package, "==")
 	if version == "" {

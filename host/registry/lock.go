@@ -12,7 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// lock makes the folder of an agent this process's alone until unlock is called.
+// lock reserves the folder of an agent for this process until unlock is called.
 func (r *Registry) lock(id string) (unlock func(), err error) {
 	if !rightID.MatchString(id) {
 		return nil, &failure.Failure{Sentence: fmt.Sprintf("There is no agent %q in the registry.", id), Advice: "See :Acp agents."}

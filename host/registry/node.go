@@ -15,7 +15,7 @@ import (
 
 // This file checks whether the installed Node.js is new enough for a package, before the package is installed.
 
-// nodeVersion is a version of Node.js, or of its parts those that are named.
+// nodeVersion matches a version of Node.js, possibly partial.
 var nodeVersion = regexp.MustCompile(`(<?)=?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?`)
 
 type version [3]int
@@ -29,7 +29,7 @@ func versionOf(numbers []string) (v version) {
 	return v
 }
 
-// oldest is the oldest version that a range of package.json takes, as in ">=20.10" or "^18 || >=20"; 0.0.0 where it names
+// oldest returns the oldest version in a range of package.json, as in ">=20.10" or "^18 || >=20"; 0.0.0 if it names
 // none.
 func oldest(engines string) version {
 	var least []version
@@ -43,7 +43,7 @@ func oldest(engines string) version {
 	return slices.MinFunc(least, func(a, b version) int { return slices.Compare(a[:], b[:]) })
 }
 
-// newEnough tells where a package wants a newer Node.js. What cannot be found out shows when it is installed.
+// newEnough returns an error if a package needs a newer Node.js. If that cannot be determined, installing will show it.
 func (r *Registry) newEnough(ctx context.Context, e Entry, pack, dir string, progress func(string)) error {
 	output, err := r.run(ctx, job{
 		argv: []string{"npm", "view", "--json", "--loglevel=silent", pack, "engines.node"}, dir: dir,
@@ -70,10 +70,10 @@ func (r *Registry) newEnough(ctx context.Context, e Entry, pack, dir string, pro
 	}
 }
 
-// needsNode is what to do where there is no npm.
+// needsNode is what to do without npm.
 const needsNode = "Install Node.js (nodejs.org), which has npm, then try again."
 
-// packageOf is a package's name with the version that is wanted.
+// packageOf returns a package's name with the wanted version.
 func packageOf(e Entry, w Wanted) (name, version string) {
 	name, version = splitPackage(e.Distribution.Npx.Package, "@")
 	return name, cmp.Or(w.Version, version, e.Version)

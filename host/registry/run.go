@@ -14,10 +14,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// maxOutput is how much is kept of what an installing program writes, in bytes.
+// maxOutput is how much of an installing program's output is kept, in bytes.
 const maxOutput = 16 << 10
 
-// stopGrace is how long an installing program may take to end when it is cancelled.
+// stopGrace is how long an installing program may take to exit when it is cancelled.
 const stopGrace = 2 * time.Second
 
 // job is a program that installs something.
@@ -25,13 +25,13 @@ type job struct {
 	argv     []string
 	env      []string // in addition
 	dir      string
-	what     string // it does, for people
+	what     string // it does, in words
 	needs    string // the program's name
-	advice   string // where that is missing
+	advice   string // if that is missing
 	progress func(string)
 }
 
-// run runs a program until it ends, and gives the end of what it wrote.
+// run runs a program until it ends, and returns the end of its output.
 func (r *Registry) run(ctx context.Context, j job) (output string, err error) {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return "", err
@@ -46,7 +46,7 @@ func (r *Registry) run(ctx context.Context, j job) (output string, err error) {
 	}
 	r.config.Group(proc.PGID(), true)
 	defer r.config.Group(proc.PGID(), false)
-	_ = proc.Stdin.Close() // it is asked nothing
+	_ = proc.Stdin.Close() // it gets no input
 	said := make(chan string, 1)
 	go func() {
 		var t tail
@@ -69,7 +69,7 @@ func (r *Registry) run(ctx context.Context, j job) (output string, err error) {
 			running = false
 		}
 	}
-	proc.Shutdown(0, stopGrace) // and what it has left behind
+	proc.Shutdown(0, stopGrace) // and what it left behind
 	output = <-said + proc.Stderr()
 	if ctx.Err() != nil {
 		return output, ctx.Err()

@@ -17,17 +17,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 )
 
-// Config is what the registry needs of the host. Any goroutine calls it.
+// Config is what the registry needs from the host. It is called on any goroutine.
 type Config struct {
 	Folder    string                                                     // where all is kept; "" for nowhere
 	Env       []string                                                   // of the programs that install
-	Handshake func(ctx context.Context, agent Installed) (string, error) // starts an agent, and tells what it says it is
-	Running   func() []string                                            // the programs of the agents that run
-	Group     func(pgid int, alive bool)                                 // hears of process groups
+	Handshake func(ctx context.Context, agent Installed) (string, error) // starts an agent, and returns what it says of itself
+	Running   func() []string                                            // the programs of the running agents
+	Group     func(pgid int, alive bool)                                 // is told about process groups
 	Now       func() time.Time
 }
 
-// Registry is what can be installed and what is. Any goroutine may use it.
+// Registry is what can be installed, and what is installed. Any goroutine may use it.
 type Registry struct {
 	config Config
 
@@ -43,24 +43,24 @@ func New(config Config) *Registry {
 	return &Registry{config: config, installing: map[string]context.CancelFunc{}}
 }
 
-// nowhere is a folder that cannot be there.
+// nowhere is a folder that cannot exist.
 const nowhere = os.DevNull + "/agents"
 
-// missing reports whether an error is that there is no such file.
+// missing reports whether an error means that there is no such file.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// Launch is how a version that is installed is started; it lies in its folder.
+// Launch is how an installed version is started; it is kept in the version's folder.
 type Launch struct {
 	Title   string            `json:"title"`
 	Command []string          `json:"command"` // the first is in the version's folder
 	Env     map[string]string `json:"env,omitempty"`
 	Via     string            `json:"via"`  // "npm", "uv" or "archive"
-	Said    string            `json:"said"` // what the agent said it is
+	Said    string            `json:"said"` // what the agent said of itself
 }
 
-// current says which version of an agent is used; it lies in the agent's folder.
+// current says which version of an agent is used; it is kept in the agent's folder.
 type current struct {
 	Version  string `json:"version"`
 	Previous string `json:"previous,omitempty"`
@@ -82,7 +82,7 @@ const (
 
 func (r *Registry) folder(id string) string { return filepath.Join(r.config.Folder, id) }
 
-// Installed is what is installed under an id; false for nothing.
+// Installed returns what is installed under an id; false for nothing.
 func (r *Registry) Installed(id string) (Installed, bool, error) {
 	var c current
 	if !rightID.MatchString(id) {
@@ -98,7 +98,7 @@ func (r *Registry) Installed(id string) (Installed, bool, error) {
 	return agent, err == nil, err
 }
 
-// IDs are those of the agents that are installed.
+// IDs returns the ids of the installed agents.
 func (r *Registry) IDs() (ids []string) {
 	found, _ := filepath.Glob(filepath.Join(r.config.Folder, "*", currentFile)) // the pattern is a good one
 	for _, path := range found {
@@ -107,7 +107,7 @@ func (r *Registry) IDs() (ids []string) {
 	return ids
 }
 
-// version is an agent as it is installed in a version, whether that is used or not.
+// version returns an installed version of an agent, whether that is used or not.
 func (r *Registry) version(id, version string) (Installed, error) {
 	agent := Installed{ID: id, Version: version}
 	if !rightVersion.MatchString(version) {
@@ -140,7 +140,7 @@ func readJSON(path string, value any) error {
 
 var errNotOurs = errors.New("it was not installed by :Acp agents")
 
-// Uninstall removes all versions of an agent. One that runs is no longer used from then on, and goes with its end.
+// Uninstall removes all versions of an agent. A running one is no longer used, and removed when it ends.
 func (r *Registry) Uninstall(id string) error {
 	if _, there, err := r.Installed(id); !there && err == nil {
 		return &failure.Failure{Sentence: fmt.Sprintf("%s cannot be removed: %v.", id, errNotOurs), Advice: "Remove it as you installed it."}
@@ -157,12 +157,12 @@ func (r *Registry) Uninstall(id string) error {
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
-	_ = os.Remove(r.folder(id)) // unless a version runs
+	_ = os.Remove(r.folder(id)) // unless a version is running
 	r.sweep(id)
 	return nil
 }
 
-// Rollback has the version used that was used before.
+// Rollback goes back to the version used before.
 func (r *Registry) Rollback(id string) (Installed, error) {
 	return r.change(id, func(c *current) error {
 		if c.Previous == "" {
@@ -176,7 +176,7 @@ func (r *Registry) Rollback(id string) (Installed, error) {
 	})
 }
 
-// Pin has a version stay until it is unpinned.
+// Pin keeps the present version until it is unpinned.
 func (r *Registry) Pin(id string, pinned bool) (Installed, error) {
 	return r.change(id, func(c *current) error {
 		c.Pinned = pinned
@@ -184,7 +184,7 @@ func (r *Registry) Pin(id string, pinned bool) (Installed, error) {
 	})
 }
 
-// change changes what is used of an agent.
+// change changes which version of an agent is used.
 func (r *Registry) change(id string, f func(*current) error) (Installed, error) {
 	unlock, err := r.lock(id)
 	if err != nil {
@@ -209,11 +209,11 @@ func (r *Registry) change(id string, f func(*current) error) (Installed, error) 
 	return agent, err
 }
 
-// prune removes what no longer counts of an agent: what an install that was killed has left, and versions that are
-// neither used nor kept for going back, nor run.
+// prune removes what an agent no longer needs: what a killed install left, and versions that are neither used, nor kept
+// for going back, nor running.
 func (r *Registry) prune(id string) error {
 	agent, there, err := r.Installed(id)
-	broken := err != nil // what of it is used is not known
+	broken := err != nil // which version is used is not known
 	if broken || !there {
 		agent = Installed{}
 	}

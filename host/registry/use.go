@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// This file knows which versions run, in this Neovim or another: whoever starts one holds a shared lock on its mark, which
-// the system takes back whatever becomes of them.
+// This file knows which versions are running, in this Neovim or another: whoever starts one holds a shared lock on its
+// mark, which the system releases however they end.
 
 const marked = ".use"
 
-// mark is the file that stands for the use of a version.
+// mark returns the file that is locked while a version is in use.
 func (r *Registry) mark(id, version string) string {
 	return filepath.Join(r.config.Folder, id+"@"+version+marked)
 }
 
-// Use keeps the version to which a program belongs from being removed until release is called. Of programs that were not
-// installed here it says nothing.
+// Use keeps the version that a program belongs to from being removed until release is called. It ignores programs that
+// were not installed here.
 func (r *Registry) Use(program string) (release func()) {
 	none := func() {}
 	rest, within := strings.CutPrefix(program, r.config.Folder+string(filepath.Separator))
@@ -32,7 +32,7 @@ func (r *Registry) Use(program string) (release func()) {
 	}
 	f, err := os.OpenFile(r.mark(parts[0], parts[1]), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return none // where nothing can be written, nothing is removed either
+		return none // if nothing can be written, nothing is removed either
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
 		f.Close()
@@ -41,12 +41,12 @@ func (r *Registry) Use(program string) (release func()) {
 	return func() {
 		f.Close()
 		if _, err := os.Stat(filepath.Join(r.folder(parts[0]), currentFile)); err != nil {
-			r.sweep("") // it was removed while it ran
+			r.sweep("") // it was removed while running
 		}
 	}
 }
 
-// remove removes a version, unless it runs; the agent's folder is locked.
+// remove removes a version, unless it is running; the agent's folder is locked.
 func (r *Registry) remove(id, version string) (removed bool, err error) {
 	f, err := os.OpenFile(r.mark(id, version), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *Registry) remove(id, version string) (removed bool, err error) {
 	return err == nil, errors.Join(err, os.Remove(f.Name()))
 }
 
-// runs reports whether a version runs anywhere.
+// runs reports whether a version is running anywhere.
 func (r *Registry) runs(id, version string) bool {
 	f, err := os.Open(r.mark(id, version))
 	if err != nil {
@@ -73,13 +73,13 @@ func (r *Registry) runs(id, version string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// stale is how old a file in the middle of being written is when nobody writes it any more.
+// stale is the age at which a partial file counts as abandoned.
 const stale = time.Hour
 
-// sweep removes what others have left who were killed, or that ran when it was removed: of agents that are not installed
-// any more, and of what was being written. The folder of the agent that is locked already is left to prune.
+// sweep removes what killed processes left, or what was still running when it was removed: leftovers of uninstalled
+// agents and of partial writes. The folder of the locked agent is left to prune.
 func (r *Registry) sweep(locked string) {
-	list, _ := os.ReadDir(r.config.Folder) // of none nothing is left
+	list, _ := os.ReadDir(r.config.Folder) // without one nothing is left
 	for _, e := range list {
 		path := filepath.Join(r.config.Folder, e.Name())
 		info, err := e.Info()
@@ -93,9 +93,9 @@ func (r *Registry) sweep(locked string) {
 			if _, err := os.Stat(filepath.Join(path, currentFile)); !errors.Is(err, os.ErrNotExist) {
 				continue
 			}
-			if unlock, err := r.lock(e.Name()); err == nil { // else it is being installed
+			if unlock, err := r.lock(e.Name()); err == nil { // otherwise it is being installed
 				_ = r.prune(e.Name())
-				_ = os.Remove(path) // where nothing is left
+				_ = os.Remove(path) // if nothing is left
 				unlock()
 			}
 		}

@@ -1,5 +1,5 @@
-// Package reviewpage is the review as a page of text: which lines it has, how they look, what each of them
-// is, and the edits that bring a buffer up to date with it. It is pure.
+// Package reviewpage renders the review as a page of text: its lines, how they look, what each of them is, and the
+// edits that update a buffer to it. It is pure.
 package reviewpage
 
 import (
@@ -17,24 +17,24 @@ type Kind uint8
 
 // The kinds of a [Row].
 const (
-	Plain   Kind = iota // nothing that could be decided
+	Plain   Kind = iota // nothing to decide
 	Title               // of the page
 	Head                // of a file
 	Text                // a line of a file, or one that was or would be there
-	Comment             // a line of what the user has to say
+	Comment             // a line of the user's comment
 )
 
-// Row is a line of the page. What it looks like is known until it is drawn, and after that only told from others.
+// Row is a line of the page. Its look is kept until it is drawn, and after that only a hash of it.
 type Row struct {
 	Text  string
 	Marks []styled.Mark
-	drawn uint64 // stands for both; 0 while they are there
+	drawn uint64 // the hash of both; 0 while they are kept
 
 	Kind    Kind
 	Side    byte         // of a Text: '-' of the old lines, '+' of the new ones, ' ' in the file
 	File    int          // whose it is, by its id; 0 for none
 	State   review.State // of a Text with a change
-	Change  int          // of a Text: its index in review.File.Changes, -1 for what is around
+	Change  int          // of a Text: its index in review.File.Changes, -1 for context
 	At      int          // of a Text with a change: its index in the lines of that side
 	Line    int          // where it is in the present text, or would be, from 1; 0 for nowhere
 	Source  string       // of a Text: the file's line
@@ -56,7 +56,7 @@ func (r Row) Draw(e *page.Edit, row int) {
 
 var seed = maphash.MakeSeed()
 
-// looks is a number for what the row looks like, which no two looks share but by a chance that nobody will meet.
+// looks returns a hash of the row's look; collisions are too unlikely to matter.
 func (r Row) looks() uint64 {
 	if r.drawn != 0 {
 		return r.drawn
@@ -70,14 +70,14 @@ func (r Row) looks() uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// thin is the row without what is only needed to draw it.
+// thin returns the row without what is only needed to draw it.
 func (r Row) thin() Row {
 	r.drawn, r.Text, r.Marks = r.looks(), "", nil
 	return r
 }
 
-// Block is rows that change together: the head of the page, that of a file, or what is below it. It is never
-// changed: what changes becomes another one.
+// Block is rows that change together: the head of the page, that of a file, or what is below it. It is immutable: a
+// change makes a new one.
 type Block struct {
 	ID       int // differs from those of the other blocks
 	render   func() Rendered
@@ -90,16 +90,16 @@ type Rendered struct {
 	Code []page.Code // in rows of the block
 }
 
-// NewBlock returns a block that is rendered whenever it is to be drawn, into rows of its own. Most are drawn once.
+// NewBlock returns a block that is rendered whenever it is drawn, into rows of its own. Most are drawn once.
 func NewBlock(id int, render func() Rendered) *Block { return &Block{ID: id, render: render} }
 
-// Prepare renders a block that takes long, before the page has it.
+// Prepare renders a block that takes long before the page has it.
 func (b *Block) Prepare() { b.Rendered() }
 
-// Forget drops what was rendered of a block that no page has any more.
+// Forget drops the rendered rows of a block that no page has any more.
 func (b *Block) Forget() { b.rendered = nil }
 
-// Rendered is what is to be drawn: the same rows until they are.
+// Rendered returns what to draw: the same rows until they are drawn.
 func (b *Block) Rendered() Rendered {
 	if b.rendered == nil {
 		var r Rendered
@@ -111,20 +111,20 @@ func (b *Block) Rendered() Rendered {
 	return *b.rendered
 }
 
-// Page is what the buffer shows, and what it is to show. Its zero value is an empty buffer. Of rows that the buffer
-// has it keeps what they are, not what they look like.
+// Page is what the buffer shows, and what it should show. Its zero value is an empty buffer. Of rows that the buffer
+// has, it keeps what they are, not how they look.
 type Page struct {
 	page   page.Page
 	blocks []shown // those of the page
 }
 
-// shown is a block as the buffer has it, and as it is to be: without rows where it goes away.
+// shown is a block as the buffer has it, and as it should be: without rows if it is going away.
 type shown struct {
 	*Block
 	lines page.Lines[Row]
 }
 
-// Set says what the page is to show. A block that is elsewhere now goes away where it was.
+// Set says what the page should show. A block that has moved is removed from where it was.
 func (p *Page) Set(blocks []*Block) {
 	place := map[int]int{}
 	for i, b := range blocks {
@@ -169,7 +169,8 @@ func (p *Page) Set(blocks []*Block) {
 	}
 }
 
-// Blocks are the parts of a page: its head, and of each file its head and what is below, nil where that is closed.
+// Blocks returns the parts of a page: its head, and for each file its head and body, which is nil if the file is
+// closed.
 func Blocks(page, heads []Row, bodies []*Block) []*Block {
 	blocks := []*Block{fixed(0, page)}
 	for i, b := range bodies {
@@ -181,20 +182,20 @@ func Blocks(page, heads []Row, bodies []*Block) []*Block {
 	return blocks
 }
 
-// fixed is a block of rows that are there.
+// fixed returns a block of given rows.
 func fixed(id int, rows []Row) *Block {
 	return NewBlock(id, func() Rendered { return Rendered{Rows: slices.Clone(rows)} })
 }
 
-// headOf and bodyOf are the blocks of a file, by its id.
+// headOf and bodyOf return the block ids of a file.
 func headOf(file int) int { return 2 * file }
 func bodyOf(file int) int { return 2*file + 1 }
 
 // Dirty reports whether the buffer shows something else.
 func (p *Page) Dirty() bool { return p.page.Dirty() }
 
-// Row gives what a row is that the user sees since the edit seq. Where its lines were changed since, it is
-// another one in their place.
+// Row returns what a row is that the user has seen since the edit seq. If its lines have changed since, it is the one
+// in their place.
 func (p *Page) Row(at, seq int) (r Row, ok bool) {
 	if at, ok = p.RowNow(at, seq); !ok {
 		return Row{}, false
@@ -206,7 +207,7 @@ func (p *Page) Row(at, seq int) (r Row, ok bool) {
 	return p.blocks[i].lines.Have()[at-first], true
 }
 
-// All gives the rows that the buffer has.
+// All iterates over the rows that the buffer has.
 func (p *Page) All() iter.Seq2[int, Row] {
 	return func(yield func(int, Row) bool) {
 		at := 0
@@ -221,7 +222,7 @@ func (p *Page) All() iter.Seq2[int, Row] {
 	}
 }
 
-// Pending gives the rows at which changes begin that are to be decided.
+// Pending iterates over the rows at which pending changes begin.
 func (p *Page) Pending() iter.Seq2[int, Row] {
 	return func(yield func(int, Row) bool) {
 		var last Row
@@ -237,14 +238,14 @@ func (p *Page) Pending() iter.Seq2[int, Row] {
 	}
 }
 
-// Seq is the number of the last edit.
+// Seq returns the number of the last edit.
 func (p *Page) Seq() int { return p.page.Seq() }
 
-// RowNow gives the row that a row has become since the edit seq, the last one that the user has seen; false
-// where that is too long ago.
+// RowNow returns where a row has moved since the edit seq, the last one that the user has seen; false if that is too
+// long ago.
 func (p *Page) RowNow(row, seq int) (int, bool) { return p.page.RowNow(row, seq) }
 
-// Reset forgets what the buffer has: it is to be filled anew.
+// Reset forgets what the buffer has: it must be refilled.
 func (p *Page) Reset() {
 	p.page.Reset()
 	for i := range p.blocks {
@@ -252,7 +253,8 @@ func (p *Page) Reset() {
 	}
 }
 
-// Take returns edits that bring the buffer nearer to what it is to show, from the top, which cost about budget bytes.
+// Take returns edits that bring the buffer closer to what it should show, from the top, at a cost of about budget
+// bytes.
 func (p *Page) Take(budget int) []page.Edit {
 	return p.page.Take(budget, func(i, row, budget int) (*page.Edit, bool) {
 		s := &p.blocks[i]

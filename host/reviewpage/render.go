@@ -17,15 +17,14 @@ import (
 const (
 	context    = 3      // lines around a change
 	widestName = 48     // cells; longer ones are not aligned
-	compared   = 20_000 // lines; where more change, the words are not searched
+	compared   = 20_000 // lines; if more change, words are not compared
 	around     = 40     // more lines before and after what is shown, for a parser,
 	aroundAll  = 800    // that many in all
-	// LongDiff is how many lines a file has that is closed until the user opens it.
+	// LongDiff is the number of changed lines from which a file is closed until the user opens it.
 	LongDiff = 400
 )
 
-// Entry is a file as the page shows it. ID is negative for one that the agent has not changed, but that the
-// user has something to say of.
+// Entry is a file on the page. ID is negative for one that the agent has not changed but the user has commented on.
 type Entry struct {
 	ID        int
 	File      review.File
@@ -38,14 +37,14 @@ type Entry struct {
 	Remarks   []review.Remark // in the order of their lines
 }
 
-// Header is what stands above the files.
+// Header is what is shown above the files.
 type Header struct {
 	Title   string // the session's
 	Send    string // the key that sends, or ""
-	Refused int    // hunks that the agent was not told of yet
+	Refused int    // hunks that the agent has not been told about yet
 }
 
-// size is how many lines a change of a file puts in and takes out.
+// size returns how many lines the changes of a file add and remove.
 func size(changes []review.Change) (added, removed int) {
 	refused := !slices.ContainsFunc(changes, func(c review.Change) bool { return c.State != review.Rejected })
 	for _, c := range changes {
@@ -57,7 +56,7 @@ func size(changes []review.Change) (added, removed int) {
 	return added, removed
 }
 
-// Summary is what the head of a file and the page's say of it, which takes long to find where it is large.
+// Summary is what the head of a file and of the page say about it, which takes long to compute for a large file.
 type Summary struct {
 	added, removed         int
 	pending, kept, refused int  // hunks
@@ -97,8 +96,8 @@ func Summarize(f review.File) Summary {
 	return s
 }
 
-// Heads renders the page's head, and the line that stands for each file. The names of files stand below each other, and
-// what follows them too.
+// Heads renders the page's head, and the line of each file. The names of files are aligned, and so is what follows
+// them.
 func Heads(h Header, entries []Entry, sums []Summary) (top []Row, heads []Row) {
 	var pending, kept, refused, files, remarks int
 	name, counts := 0, 0
@@ -215,7 +214,7 @@ func opaque(f review.File) bool { return f.Present.Opaque || f.Baseline.Opaque |
 
 func (s Summary) counts() []styled.Piece { return styled.Counts(s.added, s.removed) }
 
-// stateOf says what the user has decided of a file.
+// stateOf shows what the user has decided about a file.
 func stateOf(f review.File, s Summary) styled.Piece {
 	switch {
 	case f.State == review.Pending && len(f.Hunks) > 0 && s.pending > 0:
@@ -230,7 +229,7 @@ func stateOf(f review.File, s Summary) styled.Piece {
 	return styled.Text("✗ refused", styled.ToolFailed)
 }
 
-// Body is what has changed in a file; nil where it is closed.
+// Body renders what has changed in a file; nil if it is closed.
 func Body(e Entry) *Block {
 	if !e.Open {
 		return nil
@@ -266,20 +265,20 @@ func renderBody(e Entry) Rendered {
 	return r
 }
 
-// body is the rows of a file in the making.
+// body is the rows of a file being rendered.
 type body struct {
 	entry Entry
 	width int // of line numbers
 	rows  []Row
-	cols  []int // where the file's text begins in each row; 0 where there is none
+	cols  []int // where the file's text begins in each row; 0 if there is none
 	sides []byte
 	// unseen is text of the file before rows that is not shown.
 	unseen []page.Around
-	room   int // how much more of it there may be
+	room   int // how much more of it may be added
 	left   []review.Remark
 }
 
-// file renders the changes of a file with what is around them.
+// file renders the changes of a file with their context.
 func (b *body) file() {
 	f := b.entry.File
 	changes := f.Changes()
@@ -294,7 +293,7 @@ func (b *body) file() {
 	}
 	b.width = len(strconv.Itoa(max(highest, 1)))
 	// What is shown: the places of changes and remarks in the present text, with lines around.
-	type place struct{ from, to, change int } // of a remark the change is -1
+	type place struct{ from, to, change int } // for a remark the change is -1
 	var places []place
 	free := 0
 	for i, c := range changes {
@@ -401,7 +400,7 @@ func (b *body) same(text string, number, change int) {
 	b.line("", ' ', change, 0, number, number, diff.Line{Text: l.Text})
 }
 
-// line renders a line of the file: what is thought of it, its number, its side, and its text.
+// line renders a line of the file: its state, its number, its side, and its text.
 func (b *body) line(state review.State, side byte, change, at, number, place int, l diff.Line) {
 	glyph, look := lookOf(state, side)
 	shownNumber := strings.Repeat(" ", b.width)
@@ -429,7 +428,7 @@ func (b *body) line(state review.State, side byte, change, at, number, place int
 	})
 }
 
-// lookOf is the sign for what is thought of a line, and how the line is highlighted.
+// lookOf returns the sign for the state of a line, and how the line is highlighted.
 func lookOf(state review.State, side byte) (glyph styled.Piece, look styled.Look) {
 	decided := styled.Look{Line: styled.ReviewKept, Sign: styled.ReviewKept, Text: styled.Plain, Words: styled.Plain}
 	struck := decided
@@ -476,7 +475,7 @@ func (b *body) remark(r review.Remark) {
 	}
 }
 
-// quotes renders the remarks of a file whose text is not at hand.
+// quotes renders the remarks of a file whose text is not available.
 func (b *body) quotes() {
 	for _, r := range b.left {
 		b.width = max(b.width, len(strconv.Itoa(max(1, r.Last))))
@@ -491,7 +490,7 @@ func (b *body) quotes() {
 	}
 }
 
-// skip takes note of lines of the present text that are not shown.
+// skip notes lines of the present text that are not shown.
 func (b *body) skip(present []string, from, to int) {
 	from = max(from, to-min(around, b.room))
 	if from >= to {
@@ -514,7 +513,7 @@ func (b *body) add(r Row, p styled.Piece) {
 	b.cols, b.sides = append(b.cols, 0), append(b.sides, styled.NoSide)
 }
 
-// code is what gets the colours of its language.
+// code returns what is highlighted in its language.
 func (b *body) code() page.Code {
 	n := min(len(b.rows), styled.Coloured)
 	if !slices.ContainsFunc(b.sides[:n], func(s byte) bool { return s != styled.NoSide }) {
@@ -529,14 +528,14 @@ func (b *body) code() page.Code {
 	return c
 }
 
-// sep parts what is said of a file.
+// sep separates the parts of a file's line.
 func sep(l *styled.Line) {
 	if !strings.HasSuffix(l.Text, "  ") {
 		l.Add(styled.Text(" · ", styled.More))
 	}
 }
 
-// of is the row that looks like a line.
+// of returns the row with the look of a line.
 func (r Row) of(l styled.Line) Row {
 	r.Text, r.Marks = l.Text, l.Marks
 	return r

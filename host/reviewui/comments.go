@@ -16,30 +16,30 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
-// Comments are what the user has to say of lines of files, and has not sent yet, and what was refused since the last
-// prompt. They belong to the session's goroutine.
+// Comments are the user's unsent comments on lines of files, and what was refused since the last prompt. They belong to
+// the session's goroutine.
 type Comments struct {
 	config *Config
 	files  *files
 	tab    *Tab
 
 	list          []*comment
-	drafts        []*comment // that the user is writing, or has left
+	drafts        []*comment // that the user is writing, or left unfinished
 	lastID        int
-	version       int             // counts changes of the list
+	version       int             // counts changes to the list
 	saved         int             // the version that is saved
-	knownRefusals map[string]bool // refused changes that the agent knows of: see refusalKey
+	knownRefusals map[string]bool // refused changes that the agent knows about: see refusalKey
 }
 
-// comment is about lines of a file as it is now, whose numbers follow the text, or about deleted lines.
+// comment is about lines of the present file, whose numbers follow the text, or about deleted lines.
 type comment struct {
 	review.Remark
 	path    string
 	signed  bool    // the quoted lines begin with the signs of a diff
-	present *string // the text in which the lines are counted; nil where the record does not have it
+	present *string // the text in which the lines are counted; nil if the record does not have it
 }
 
-// save has the comments saved if they have changed: at once what the user has done, soon what has only moved.
+// save saves the comments if they have changed: at once after the user's actions, soon if they only moved.
 func (c *Comments) save(atOnce bool) {
 	if c.saved == c.version {
 		return
@@ -52,8 +52,8 @@ func (c *Comments) save(atOnce bool) {
 	c.config.Ledger.KeepUnsent(list, slices.Collect(maps.Keys(c.knownRefusals)), atOnce)
 }
 
-// restore takes comments that were saved, before those that the user has written since, and the refusals that the agent
-// knows of.
+// restore adds saved comments before those that the user has written since, and the refusals that the agent knows
+// about.
 func (c *Comments) restore(was []saved.Comment, knownRefusals []string) {
 	var list []*comment
 	for _, one := range was {
@@ -70,7 +70,7 @@ func (c *Comments) restore(was []saved.Comment, knownRefusals []string) {
 	}
 }
 
-// byPath gives the comments by file, in the order of their lines.
+// byPath returns the comments by file, in line order.
 func (c *Comments) byPath() map[string][]review.Remark {
 	all := map[string][]review.Remark{}
 	for _, one := range c.list {
@@ -82,7 +82,7 @@ func (c *Comments) byPath() map[string][]review.Remark {
 	return all
 }
 
-// moveWith has the comments on a file stay with the lines that they are about.
+// moveWith keeps the comments on a file with their lines.
 func (c *Comments) moveWith(f review.File) {
 	var edits []linediff.Edit
 	var of *string
@@ -108,7 +108,7 @@ func (c *Comments) moveWith(f review.File) {
 	}
 }
 
-// draftAt is what a comment on lines of a file, or on rows of the page, would be about.
+// draftAt returns what a comment on lines of a file, or on rows of the page, would be about.
 func (c *Comments) draftAt(m rpc.CommentAt) (comment, error) {
 	if m.Path == "" {
 		return c.tab.draftAt(m)
@@ -121,7 +121,7 @@ func (c *Comments) draftAt(m rpc.CommentAt) (comment, error) {
 	return draft, nil
 }
 
-// At tells Lua what a comment on lines would be about, and the comment that is there already.
+// At sends Lua what a comment on lines would be about, and any comment that is already there.
 func (c *Comments) At(m rpc.CommentAt) {
 	if m.Path == "" {
 		c.answerAt(m)
@@ -153,7 +153,7 @@ func (c *Comments) answerAt(m rpc.CommentAt) {
 	c.config.Editor.Answer(m.Callback, answer, "")
 }
 
-// Write takes the text of a comment; an empty one removes it.
+// Write sets the text of a comment; an empty one removes it.
 func (c *Comments) Write(m rpc.Comment) {
 	is := func(one *comment) bool { return one.ID == m.ID }
 	if m.Dropped {
@@ -178,20 +178,20 @@ func (c *Comments) Write(m rpc.Comment) {
 	c.changed()
 }
 
-// changed has what the user has done saved, and shown.
+// changed saves and shows what the user has done.
 func (c *Comments) changed() {
 	c.version++
 	c.save(true)
 	c.tab.render()
 }
 
-// refusalKey stands for a refused change of a file, without its texts.
+// refusalKey identifies a refused change of a file, without its texts.
 func refusalKey(f review.File, change review.Change) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %q %q", f.ID, f.Path, change.Old, change.New))
 	return string(sum[:16])
 }
 
-// refused are the changes of a file that were refused, without those that the agent knows of.
+// refused returns the refused changes of a file, without those that the agent knows about.
 func (c *Comments) refused(f review.File) (list []review.Change, keys []string) {
 	whole := f.State == review.Rejected && len(f.Hunks) == 0
 	for _, change := range f.Changes() {
@@ -213,7 +213,7 @@ func (c *Comments) refused(f review.File) (list []review.Change, keys []string) 
 	return list, keys
 }
 
-// newRefusals is how many refused changes the agent does not know of.
+// newRefusals returns how many refused changes the agent does not know about.
 func (c *Comments) newRefusals() int {
 	n := 0
 	for _, f := range c.files.byID {
@@ -225,7 +225,7 @@ func (c *Comments) newRefusals() int {
 
 var errNoLine = errors.New("no line of a file here to comment on")
 
-// draftAt is what a comment on rows of the page would be about, or the comment that is there.
+// draftAt returns what a comment on rows of the page would be about, or the comment that is there.
 func (t *Tab) draftAt(m rpc.CommentAt) (c comment, err error) {
 	first, last, err := t.rows(m.At, m.Last)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // This file makes the decisions that the API, the user's buffers and the chat ask for. Those on the page are
 // in tabdecide.go.
 
-// decide makes a decision, and tells the user what could not be done. done gets that too, and how many files the
+// decide makes a decision, and tells the user what could not be done. done gets the error too, and how many files the
 // decision was about, on the session's goroutine. Any goroutine may call it.
 func (c *Config) decide(d ledger.Decision, done func(files int, err error)) {
 	c.Ledger.Decide(d, func(n int, err error) {
@@ -24,7 +24,7 @@ func (c *Config) decide(d ledger.Decision, done func(files int, err error)) {
 	})
 }
 
-// Decide makes a decision for the API: about all files, one, or a hunk of it by its number, with the numbers of its
+// Decide makes a decision for the API: about all files, one file, or a hunk by its number, given the numbers of its
 // lines as Lua knows them.
 func (r *Review) Decide(m rpc.Decide) {
 	d := ledger.Decision{Do: review.Decision(m.Do), Path: m.Path}
@@ -43,7 +43,7 @@ func (r *Review) Decide(m rpc.Decide) {
 	})
 }
 
-// DecideHunks makes a decision about lines of a buffer, or about the hunks from a line on. Lua hears when it is made,
+// DecideHunks makes a decision about lines of a buffer, or about the hunks from a line on. Lua is told when it is made
 // and the buffer has its marks.
 func (r *Review) DecideHunks(m rpc.DecideHunks) {
 	r.config.decide(ledger.Decision{

@@ -24,17 +24,17 @@ type file struct {
 	shown   rendered
 }
 
-// rendered is what the page shows of a file, and of which state of it.
+// rendered is what the page shows of a file, and from which state of it.
 type rendered struct {
 	version, remarks int
 	open             bool
 	sum              reviewpage.Summary
-	body             *reviewpage.Block // nil where it is closed
+	body             *reviewpage.Block // nil if closed
 }
 
 func newFiles() *files { return &files{byID: map[int]*file{}} }
 
-// set takes a file that is new in the record, or not as it was.
+// set sets a file that is new in the record, or has changed.
 func (f *files) set(is review.File) {
 	known := f.byID[is.ID]
 	if known == nil {
@@ -55,7 +55,7 @@ func (f *files) drop(id int) {
 	}
 }
 
-// count brings the sum in step with a file. There may be thousands: they are not all counted anew.
+// count updates the sum for a file. There may be thousands: they are not all counted again.
 func (f *files) count(one *file) {
 	was := one.due
 	if one.due = (transcript.Due{}); one.State == review.Pending {
@@ -67,7 +67,7 @@ func (f *files) count(one *file) {
 	f.due.Removed += one.due.Removed - was.Removed
 }
 
-// at is the file at a path; nil where the record has none.
+// at returns the file at a path; nil if the record has none.
 func (f *files) at(path string) *file {
 	for _, one := range f.byID {
 		if one.Path == path {
@@ -77,7 +77,7 @@ func (f *files) at(path string) *file {
 	return nil
 }
 
-// sorted gives the files in the order of their paths.
+// sorted returns the files sorted by path.
 func (f *files) sorted() []review.File {
 	list := make([]review.File, 0, len(f.byID))
 	for _, one := range f.byID {

@@ -11,14 +11,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// A piece for Neovim has so much at most.
+// The limits of a piece for Neovim.
 const (
 	changesAtOnce = 500
 	bytesAtOnce   = 64 << 10
 )
 
-// marksPause is how long a buffer that was told its marks is not told the next ones, so that many writes in a row do
-// not draw each time. Nobody who waits for them, and no look at what the user has typed, waits for it.
+// marksPause is how long a buffer that just got marks does not get the next ones, so that many writes in a row are not
+// drawn one by one. Callers waiting for marks, and checks of what the user typed, do not wait for it.
 const marksPause = 50 * time.Millisecond
 
 // MarksConfig is what [Marks] needs of the host.
@@ -30,8 +30,8 @@ type MarksConfig struct {
 }
 
 // Marks is what the user's own buffers show of the sessions' records. Lua says which buffers those are; from then on it
-// is told the changes of each, now and whenever they change: the place of all, and what Lua does not have of them yet.
-// Any goroutine may use it.
+// gets the changes of each whenever they change: the place of all, and what Lua does not have of them yet. Any
+// goroutine may use it.
 type Marks struct {
 	config MarksConfig
 
@@ -40,7 +40,7 @@ type Marks struct {
 	buffers map[int]*markedBuffer
 }
 
-// markedBuffer is a buffer that shows marks. It is told one state of them after the other.
+// markedBuffer is a buffer that shows marks. It is sent one state of them after another.
 type markedBuffer struct {
 	buf     int
 	number  int // under which Lua waits for them
@@ -52,10 +52,10 @@ type markedBuffer struct {
 	settled []func()
 	rested  time.Time         // when the pause since it was told ends
 	pausing bool              // what has changed waits for that
-	ids     map[markKey][]int // of the marks that Lua has, by what they look like, in the order of the text
+	ids     map[markKey][]int // of the marks that Lua has, by their look, in text order
 }
 
-// markStage is how far Lua is told of a buffer's marks.
+// markStage is how far Lua has been sent a buffer's marks.
 type markStage int
 
 const (
@@ -69,7 +69,7 @@ func NewMarks(config MarksConfig) *Marks {
 	return &Marks{config: config, buffers: map[int]*markedBuffer{}}
 }
 
-// Show has a buffer's marks told from now on, or, where the user has changed it, looked for anew.
+// Show sends a buffer's marks from now on or, if the user has changed it, computes them again.
 func (k *Marks) Show(m rpc.ShowMarks) {
 	k.mu.Lock()
 	b := k.buffers[m.Buf]
@@ -84,14 +84,14 @@ func (k *Marks) Show(m rpc.ShowMarks) {
 	k.tell(b, m.Look)
 }
 
-// Changed has the buffers that show a file told what a record now has of it.
+// Changed updates the buffers that show a file with what a record now has of it.
 func (k *Marks) Changed(path string) {
 	for _, b := range k.of(path) {
 		k.tell(b, false)
 	}
 }
 
-// SessionClosed has all buffers told anew, as a record is gone; it may be the one that was asked.
+// SessionClosed updates all buffers, as a record is gone, which may be the one being asked.
 func (k *Marks) SessionClosed() {
 	k.mu.Lock()
 	var all []*markedBuffer
@@ -107,7 +107,7 @@ func (k *Marks) SessionClosed() {
 	}
 }
 
-// Settled calls f when the buffers that show a file have been told all that the records have now.
+// Settled calls f when the buffers that show a file have everything that the records now have.
 func (k *Marks) Settled(path string, f func()) {
 	var left atomic.Int32
 	left.Store(1)
@@ -131,7 +131,7 @@ func (k *Marks) Settled(path string, f func()) {
 	told()
 }
 
-// of are the buffers that show a file.
+// of returns the buffers that show a file.
 func (k *Marks) of(path string) (list []*markedBuffer) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -143,7 +143,7 @@ func (k *Marks) of(path string) (list []*markedBuffer) {
 	return list
 }
 
-// tell has a buffer's marks told, after those that Lua is being told.
+// tell sends a buffer's marks, after those now being sent.
 func (k *Marks) tell(b *markedBuffer, look bool) {
 	k.mu.Lock()
 	b.again, b.look = true, b.look || look
@@ -151,7 +151,7 @@ func (k *Marks) tell(b *markedBuffer, look bool) {
 	k.proceed(b)
 }
 
-// proceed asks the records for what a buffer is to be told, once the last time is done with.
+// proceed asks the records for a buffer's marks, once the previous ones are done.
 func (k *Marks) proceed(b *markedBuffer) {
 	k.mu.Lock()
 	if b.stage != markIdle {
@@ -194,7 +194,7 @@ func (k *Marks) proceed(b *markedBuffer) {
 	})
 }
 
-// resume goes on after a pause.
+// resume continues after a pause.
 func (k *Marks) resume(b *markedBuffer, wait time.Duration) {
 	time.Sleep(wait)
 	k.mu.Lock()
@@ -230,7 +230,7 @@ func (k *Marks) ask(path string, look bool, done func([]mark)) {
 	got()
 }
 
-// pieces are the messages that tell Lua of a buffer's marks, which it is then known to have. The caller holds mu.
+// pieces returns the messages that send a buffer's marks to Lua, which then counts as having them. The caller holds mu.
 func (k *Marks) pieces(b *markedBuffer, looked bool, list []mark) []rpc.Marks {
 	had := b.ids
 	b.ids = map[markKey][]int{}
@@ -260,7 +260,7 @@ func (k *Marks) pieces(b *markedBuffer, looked bool, list []mark) []rpc.Marks {
 	return pieces
 }
 
-// send gives Lua the pieces one by one, as long as it wants them, then what has changed meanwhile.
+// send sends Lua the pieces one by one, as long as it wants them, then what has changed meanwhile.
 func (k *Marks) send(b *markedBuffer, pieces []rpc.Marks) {
 	op := editor.Do(pieces[0])
 	op.Done = func(wanted any, err error) {

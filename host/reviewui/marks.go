@@ -14,12 +14,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// What Neovim gets of a change is bounded.
+// The limits of what Neovim gets of a change.
 const (
 	oldLinesShown = 20
 	oldLineShown  = 500  // bytes of such a line
-	newLineShown  = 5000 // bytes of a line of the buffer of which words are marked
-	// wordLines is how many lines a change may have to get its changed words highlighted.
+	newLineShown  = 5000 // bytes of a buffer's line in which words are marked
+	// wordLines is how many lines a change may have for its changed words to be highlighted.
 	wordLines = 500
 	// knownBy is how many bytes of a line Lua compares to see whether the buffer has it.
 	knownBy = 200
@@ -29,27 +29,27 @@ const (
 type MarkSource struct {
 	Session int
 	Title   string // the agent's
-	// File gives a file of the record, brought up to date with the user's buffer first if look is true.
+	// File returns a file of the record, updated from the user's buffer first if look is true.
 	File func(path string, look bool, done func(review.File))
 }
 
-// markKey stands for what a mark looks like.
+// markKey is a hash of a mark's look.
 type markKey [sha256.Size]byte
 
 // mark is a pending change as a buffer shows it.
 type mark struct {
 	review.Change
 	session int
-	also    []string // agents of other sessions that have changed something there
+	also    []string // agents of other sessions that changed something there
 	known   string   // its first line, or the one after deleted lines
 	last    string   // its last line
 }
 
-// end is the line after a mark; deleted lines count as at the line after them.
+// end returns the line after a mark; deleted lines count as at the line after them.
 func (m mark) end() int { return m.Line + max(1, len(m.New)) }
 
 // withMarks adds the pending changes of a file in a session's record to the marks of newer sessions, in the order of
-// the text. A change that overlaps one of those is only named there.
+// the text. A change that overlaps one of those is only mentioned there.
 func withMarks(list []mark, of MarkSource, f review.File) []mark {
 	present := linediff.Lines(f.Present.Text)
 	line := func(i int) string {
@@ -79,7 +79,7 @@ func withMarks(list []mark, of MarkSource, f review.File) []mark {
 	return list
 }
 
-// key is the same for marks that look the same.
+// key returns the same for marks that look the same.
 func (m mark) key() (key markKey) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d %q\n", m.session, len(m.Old), len(m.New), m.also)
@@ -93,7 +93,7 @@ func (m mark) key() (key markKey) {
 	return key
 }
 
-// shown is a mark as Lua draws it, and about how many bytes that is.
+// shown returns a mark for Lua to draw, and about how many bytes that is.
 func (m mark) shown(id int) (shown rpc.Mark, bytes int) {
 	bare := func(lines []string) []string {
 		list := make([]string, len(lines))

@@ -14,16 +14,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// This file folds the page, moves about on it, and goes from it to the files.
+// This file folds the page, moves on it, and goes from it to the files.
 
-// row is the row that a message of Lua is about.
+// row returns the row that a message from Lua is about.
 func (t *Tab) row(at rpc.At) (reviewpage.Row, bool) {
 	return t.page.Row(at.Row, at.Seq)
 }
 
 var errPageChanged = errors.New("the review has changed: look at it again")
 
-// rows are the rows that a message of Lua is about, as they are counted now.
+// rows returns the rows that a message from Lua is about, in present numbers.
 func (t *Tab) rows(at rpc.At, last int) (first, end int, err error) {
 	first, ok := t.page.RowNow(at.Row, at.Seq)
 	end, known := t.page.RowNow(max(at.Row, last), at.Seq)
@@ -75,7 +75,7 @@ func (t *Tab) Next(m rpc.ReviewNext) {
 	if ok {
 		target, closed = t.find(at, max(1, m.Count), hunks, forward)
 	}
-	head := target // of the file, should it have nothing when it is open
+	head := target // of the file, in case it is empty when open
 	if closed != 0 {
 		open := true
 		t.files.byID[closed].fold = &open
@@ -98,7 +98,7 @@ func (t *Tab) Next(m rpc.ReviewNext) {
 	})
 }
 
-// find gives the row of the n-th stop before or after a row, with the file to open for it, if any.
+// find returns the row of the n-th stop before or after a row, with the file to open for it, if any.
 func (t *Tab) find(at, n int, hunks, forward bool) (row, closed int) {
 	type stop struct{ row, closed int }
 	var stops []stop
@@ -136,7 +136,7 @@ func (t *Tab) find(at, n int, hunks, forward bool) (row, closed int) {
 	return row, closed
 }
 
-// Place tells Lua which line of which file a row is about.
+// Place sends Lua the file and line that a row is about.
 func (t *Tab) Place(m rpc.ReviewPlace) {
 	var answer rpc.Place
 	if r, ok := t.row(m.At); ok && r.File != 0 {
@@ -163,7 +163,7 @@ func (t *Tab) pathOf(id int) (path string, gone bool) {
 	return "", false
 }
 
-// lineFor is the line that a row is about; for the head of a file the first pending hunk's.
+// lineFor returns the line that a row is about; for the head of a file the first pending hunk's.
 func (t *Tab) lineFor(r reviewpage.Row) int {
 	f := t.files.byID[r.File]
 	if r.Kind != reviewpage.Head || f == nil {
@@ -177,7 +177,7 @@ func (t *Tab) lineFor(r reviewpage.Row) int {
 	return 1
 }
 
-// Beside gives Lua the accepted text of the file at a row, for a view side by side with the file.
+// Beside sends Lua the accepted text of the file at a row, to show side by side with the file.
 func (t *Tab) Beside(m rpc.ReviewBeside) {
 	callback := m.Callback
 	r, ok := t.row(m.At)

@@ -14,7 +14,7 @@ type Overlaps struct {
 	paths map[*Tab]map[int]string // by the file's id in the record
 }
 
-// set says whether a file of a session is pending, and has the pages of other sessions that change it drawn anew.
+// set says whether a file of a session is pending, and redraws the pages of other sessions that change it.
 func (o *Overlaps) set(t *Tab, id int, path string, pending bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

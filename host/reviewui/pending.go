@@ -7,8 +7,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// ListPending gives the changes that wait for the review, a line for each, without those of private files. private says
-// which of some paths are; both functions are called on any goroutine, as this may be.
+// ListPending passes the changes that await review to done, a line for each, without private files; private says which
+// paths are. Both functions are called on any goroutine, as this may be.
 func (r *Review) ListPending(private func(paths []string) map[string]bool, done func([]string)) {
 	r.config.Ledger.Files(func(files []review.File) {
 		var lines, paths []string

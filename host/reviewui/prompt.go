@@ -16,9 +16,9 @@ import (
 // This file writes the prompt that sends a review to the agent.
 
 const (
-	mostQuoted  = 40   // lines of a comment, or of what was refused, that the agent is told
+	mostQuoted  = 40   // quoted lines of a comment, or of what was refused
 	quotedBytes = 5000 // of each of them
-	mostRefused = 50   // changes of which the agent is told the lines
+	mostRefused = 50   // changes whose lines are quoted
 )
 
 // Send sends the comments, and what was refused since the last prompt.
@@ -41,7 +41,7 @@ func (c *Comments) Send(m rpc.ReviewSend) {
 	answer(c.config.Send(text), "")
 }
 
-// prompt is what the user has to say of the agent's changes, and the keys of the refusals in it.
+// prompt returns what the user says about the agent's changes, and the keys of the refusals in it.
 func (c *Comments) prompt() (text string, refusals []string) {
 	var b strings.Builder
 	list := slices.Clone(c.list)
@@ -105,7 +105,7 @@ func wholeChange(f review.File, short func(path string) string) string {
 	return "the change of the file"
 }
 
-// atLines names lines behind a path.
+// atLines names lines after a path.
 func atLines(first, last int) string {
 	switch {
 	case first <= 0:
@@ -126,7 +126,7 @@ func signedLines(c review.Change) (lines []string) {
 	return lines
 }
 
-// fenced quotes lines, the first of them where they are many.
+// fenced quotes lines, only the first if there are many.
 func fenced(lang string, lines []string) string {
 	fence := markdown.FenceFor(strings.Join(lines, "\n"))
 	var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// List gives Lua the record for the quickfix list, brought up to date: all changes, or the pending ones.
+// List sends Lua the updated record for the quickfix list: all changes, or the pending ones.
 func (r *Review) List(m rpc.ListChanges) {
 	r.config.Ledger.Files(func(files []review.File) {
 		slices.SortFunc(files, func(a, b review.File) int { return cmp.Compare(a.Path, b.Path) })
@@ -26,7 +26,7 @@ func (r *Review) List(m rpc.ListChanges) {
 	})
 }
 
-// quickfix is the entries of a file: all, or the pending ones.
+// quickfix returns the entries of a file: all, or the pending ones.
 func quickfix(f review.File, all bool) []rpc.Change {
 	if !all && f.State != review.Pending {
 		return nil

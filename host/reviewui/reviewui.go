@@ -1,6 +1,6 @@
-// Package reviewui is what the user sees of the record of changes, and does with it: the review page, decisions,
+// Package reviewui is the user's view of the record of changes, and their actions on it: the review page, decisions,
 // comments and the prompt that sends them, marks in the user's own buffers, the quickfix list, and undoing a turn. What
-// agents have changed and what becomes of it is known in [ledger] and [review].
+// agents have changed, and what was decided, is in [ledger] and [review].
 package reviewui
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// Config is what the review of a session needs of its surroundings. Its functions belong to the session's goroutine,
-// but for Fill, which any may call.
+// Config is what the review of a session needs from its surroundings. Its functions belong to the session's goroutine,
+// except for Fill, which any may call.
 type Config struct {
 	feature.Base
 	Ledger   *ledger.Ledger
@@ -26,33 +26,33 @@ type Config struct {
 
 	ConversationTitle func() string // "" for none yet
 	TurnOpen          func() bool
-	// Unable says why the user cannot send a prompt any more; "" while that is possible.
+	// Unable says why the user can no longer send a prompt; "" while they can.
 	Unable func() string
 	// Send sends a prompt, and reports whether it waits in the queue.
 	Send func(text string) (waits bool)
-	// Due has the chat say what is pending, below the turn that has just ended where turn is true.
+	// Due makes the chat say what is pending, below the turn that has just ended if turn is true.
 	Due func(due transcript.Due, turn bool)
-	// DueKey is the key of the chat that keeps all that is pending, "" for none. Where say is false the chat says
-	// nothing of what is pending.
+	// DueKey returns the chat's key that keeps everything pending, "" for none. If say is false, the chat does not say
+	// what is pending.
 	DueKey func() (key string, say bool)
 
-	Hurry func()                                                  // has Neovim told at once, even if nobody sees the chat
-	Edit  func(page.Edit) rpc.Edit                                // an edit as Lua takes it
-	Draw  func(of interface{ Reset() }, edit editor.Op) editor.Op // has a page drawn anew where the edit fails
+	Hurry func()                                                  // updates Neovim at once, even if nobody sees the chat
+	Edit  func(page.Edit) rpc.Edit                                // converts an edit for Lua
+	Draw  func(of interface{ Reset() }, edit editor.Op) editor.Op // redraws a page if the edit fails
 	Fill  func(buf int, lines []styled.Line)                      // fills a buffer
 	// TooLarge reports whether a file is too large for Neovim to compare it.
 	TooLarge func(lines, changes int) bool
 }
 
-// Review is what the user sees of a session's record. It belongs to the session's goroutine.
+// Review is the user's view of a session's record. It belongs to the session's goroutine.
 type Review struct {
 	Tab      *Tab
 	Comments *Comments
 
 	config  *Config
 	files   *files
-	toTell  map[int]*rpc.ChangedFile // that Lua is to be told, by id; nil for what is gone
-	changed bool                     // the agent has changed something since the last turn's end
+	toTell  map[int]*rpc.ChangedFile // what to tell Lua, by id; nil for what is gone
+	changed bool                     // the agent has changed something since the last turn ended
 }
 
 // New returns the review of a session.
@@ -64,7 +64,7 @@ func New(config Config) *Review {
 	return r
 }
 
-// Update is what is new in the record. It is made on the ledger's goroutine, see [NewUpdate], to be taken by
+// Update is what is new in the record. It is made on the ledger's goroutine, see [NewUpdate], and taken by
 // [Review.Take].
 type Update struct {
 	changed []review.File
@@ -72,7 +72,7 @@ type Update struct {
 	files   map[int]*rpc.ChangedFile // as Lua keeps them, by id; nil for what is gone
 }
 
-// NewUpdate makes an update of files that have changed, and of the ids of those that are gone from the record. Any
+// NewUpdate makes an update from files that have changed, and the ids of those that are gone from the record. Any
 // goroutine may call it.
 func NewUpdate(changed []review.File, gone []int) Update {
 	u := Update{changed: changed, gone: gone, files: map[int]*rpc.ChangedFile{}}
@@ -112,10 +112,10 @@ func (r *Review) Take(u Update, byAgent bool) {
 	r.sayDue(byAgent)
 }
 
-// TurnEnded hears that the agent's turn has ended.
+// TurnEnded notes that the agent's turn has ended.
 func (r *Review) TurnEnded() { r.sayDue(false) }
 
-// sayDue has the chat say what waits for a review.
+// sayDue makes the chat say what awaits review.
 func (r *Review) sayDue(byAgent bool) {
 	key, say := r.config.DueKey()
 	if !say {
@@ -129,19 +129,19 @@ func (r *Review) sayDue(byAgent bool) {
 	r.changed = r.changed && !ended
 }
 
-// Close says that the session has ended, and its record is none of the host's any more.
+// Close says that the session has ended, and the host no longer has its record.
 func (r *Review) Close() {
 	r.config.Overlaps.forget(r.Tab)
 	r.config.Marks.SessionClosed()
 }
 
-// filesAtOnce is how many files Lua is told of in one batch.
+// filesAtOnce is how many files Lua gets in one batch.
 const filesAtOnce = 1000
 
 // Pending reports whether there is more to tell Lua.
 func (r *Review) Pending() bool { return len(r.toTell) > 0 }
 
-// Ops tell Lua which files have changed, no more than it takes at once.
+// Ops returns the operations that tell Lua which files have changed, no more than it takes at once.
 func (r *Review) Ops() []editor.Op {
 	if len(r.toTell) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (r *Review) Ops() []editor.Op {
 	return []editor.Op{editor.Do(rpc.Changes{In: rpc.In{Session: r.config.Session}, Files: list})}
 }
 
-// luaFile is a file as Lua keeps it: each hunk as its four numbers, and the letter of its state.
+// luaFile returns a file as Lua keeps it: each hunk as its four numbers and the letter of its state.
 func luaFile(f review.File) *rpc.ChangedFile {
 	hunks := make([]int, 0, 4*len(f.Hunks))
 	states := make([]byte, len(f.Hunks))

@@ -15,7 +15,7 @@ import (
 var nothing = review.Selection{Hunks: []int{-1}}
 
 // hunksAt selects count pending hunks of a file, from the one at a line of the present text, counted from 1. Deleted
-// lines are at the line after them, and where no change is, also at the one before.
+// lines are at the line after them and, if no change is there, also at the one before.
 func hunksAt(f review.File, line, count int) review.Selection {
 	changes := slices.DeleteFunc(f.Changes(), func(c review.Change) bool { return c.State != review.Pending })
 	at := slices.IndexFunc(changes, func(c review.Change) bool {
@@ -49,7 +49,7 @@ func changesIn(f review.File, first, last int) review.Selection {
 	return nothing
 }
 
-// hunkNow is the index of a hunk that was the n-th of a file before the user typed; -1 if it is gone.
+// hunkNow returns the index of a hunk that was the n-th of a file before the user typed; -1 if it is gone.
 func hunkNow(f review.File, n int, was review.Hunk) int {
 	same := func(h review.Hunk) bool {
 		h.State = ""
@@ -61,7 +61,7 @@ func hunkNow(f review.File, n int, was review.Hunk) int {
 	if i := slices.IndexFunc(f.Hunks, same); i >= 0 {
 		return i
 	}
-	// Lines above it have come or gone.
+	// Lines above it were added or removed.
 	moved := -1
 	for i, h := range f.Hunks {
 		if h.OldCount == was.OldCount && h.NewCount == was.NewCount && (moved < 0 || i == n) {
@@ -81,14 +81,14 @@ func pendingOrAll(now review.File) (which review.Selection) {
 	return which
 }
 
-// selected is the part of a change that the user has selected on the page.
+// selected is the part of a change that the user selected on the page.
 type selected struct {
 	review.Change
 	whole    bool
 	old, new lines
 }
 
-// lines are the selected ones of one side of a change. They follow each other.
+// lines are the selected lines of one side of a change. They are consecutive.
 type lines struct{ from, to, n int }
 
 // add selects the line of a row.
@@ -105,7 +105,7 @@ func (s *selected) add(r reviewpage.Row) {
 	s.whole = s.old.n == len(s.Old) && s.new.n == len(s.New)
 }
 
-// part is the selected part of a change, which is now this edit. Without old lines it is at their end, without new
+// part returns the selected part of a change, which is now this edit. Without old lines it is at their end, without new
 // ones at their beginning.
 func (s selected) part(now linediff.Edit) linediff.Edit {
 	part := linediff.Edit{A0: now.A1, A1: now.A1, B0: now.B0, B1: now.B0}
@@ -118,7 +118,7 @@ func (s selected) part(now linediff.Edit) linediff.Edit {
 	return part
 }
 
-// selecting finds what was selected of a file in what the file is by then. What is gone is left out; none of it is no
+// selecting finds what was selected of a file in its later state. What is gone is left out; finding nothing is not an
 // error.
 func selecting(all []selected) func(review.File) review.Selection {
 	return func(now review.File) (which review.Selection) {

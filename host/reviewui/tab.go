@@ -12,8 +12,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// Tab is the review page: what is open on it, and what its rows are. It belongs to the session's goroutine; what takes
-// long to render is rendered in the background.
+// Tab is the review page: what is open on it, and what its rows are. It belongs to the session's goroutine; slow
+// rendering is done in the background.
 type Tab struct {
 	config   *Config
 	files    *files
@@ -21,12 +21,12 @@ type Tab struct {
 
 	open       bool
 	send       string         // the key that sends, as the page says
-	conflicts  map[string]int // open ones by path, as Lua has told
-	unrecorded []string       // paths that were shown for their conflicts alone
+	conflicts  map[string]int // open ones by path, as Lua reported
+	unrecorded []string       // paths that were shown only for their conflicts
 	page       reviewpage.Page
 	rendering  bool
 	again      bool                       // something has changed since rendering began
-	answers    []func() (editor.Op, bool) // that wait until Neovim has the page
+	answers    []func() (editor.Op, bool) // waiting until Neovim has the page
 	refresh    func()                     // the record, once Neovim has the page; nil when done
 	decisions  []*decided                 // made on this page
 }
@@ -34,8 +34,8 @@ type Tab struct {
 // longText is how many bytes a file may have to be rendered on the session's goroutine.
 const longText = 256 << 10
 
-// Open opens the page if there is something to show, and tells Lua so. The record may be a little behind the disk then:
-// what has changed there comes after.
+// Open opens the page if there is something to show, and tells Lua so. The record may lag a little behind the disk
+// then: what has changed there is added later.
 func (t *Tab) Open(m rpc.ReviewOpen) {
 	ready := func() bool {
 		if len(t.files.byID)+len(t.comments.list)+len(t.conflicts) == 0 {
@@ -88,7 +88,7 @@ func (t *Tab) forget() {
 	}
 }
 
-// entry is a file on its way to be rendered, and back with what the page then shows of it.
+// entry is a file to be rendered, and then what the page shows of it.
 type entry struct {
 	reviewpage.Entry
 	rendered
@@ -96,7 +96,7 @@ type entry struct {
 	fold             *bool
 }
 
-// entries are the files to be shown, in the order of their names.
+// entries returns the files to show, sorted by name.
 func (t *Tab) entries() []*entry {
 	var list []*entry
 	commented := t.comments.byPath()
@@ -133,8 +133,8 @@ func (t *Tab) entries() []*entry {
 	return list
 }
 
-// conflicting gives an id to a file that has nothing but conflicts. The ids of files with nothing but comments are
-// negative too, and far above.
+// conflicting returns an id for a file that has only conflicts. The ids of files with only comments are negative too,
+// and far above.
 func (t *Tab) conflicting(path string) int {
 	at := slices.Index(t.unrecorded, path)
 	if at < 0 {
@@ -144,7 +144,7 @@ func (t *Tab) conflicting(path string) int {
 	return math.MinInt32 + at
 }
 
-// render has the page brought up to date, soon.
+// render updates the page, soon.
 func (t *Tab) render() {
 	if t.rendering || !t.open {
 		t.again = t.rendering
@@ -177,7 +177,7 @@ func (t *Tab) render() {
 	})
 }
 
-// renderPage is the page. Long bodies that have changed are rendered here, the others when they are drawn.
+// renderPage renders the page. Long bodies that have changed are rendered here, the others when they are drawn.
 func renderPage(header reviewpage.Header, list []*entry) []*reviewpage.Block {
 	entries, sums := make([]reviewpage.Entry, len(list)), make([]reviewpage.Summary, len(list))
 	bodies := make([]*reviewpage.Block, len(list))
@@ -201,7 +201,7 @@ func renderPage(header reviewpage.Header, list []*entry) []*reviewpage.Block {
 	return reviewpage.Blocks(page, heads, bodies)
 }
 
-// Edits are the edits that Neovim gets next, and the answers that can be given once it has them.
+// Edits returns the edits that Neovim gets next, and the answers that can be given once it has them.
 func (t *Tab) Edits(budget int) []editor.Op {
 	if !t.open {
 		return nil
@@ -224,10 +224,10 @@ func (t *Tab) Edits(budget int) []editor.Op {
 	return ops
 }
 
-// Dirty reports whether Neovim is to get more edits.
+// Dirty reports whether Neovim must get more edits.
 func (t *Tab) Dirty() bool { return t.open && t.page.Dirty() }
 
-// answer calls back when Neovim has what the page has now, or all of it as long as try has no result.
+// answer calls back when Neovim has the page's present state, or all of it as long as try has no result.
 func (t *Tab) answer(callback int, try func() (result any, ok bool)) {
 	t.answers = append(t.answers, func() (editor.Op, bool) {
 		result, ok := try()
@@ -239,7 +239,7 @@ func (t *Tab) answer(callback int, try func() (result any, ok bool)) {
 	t.config.Hurry()
 }
 
-// SetConflicts takes how many open conflicts the loaded files have, by path.
+// SetConflicts sets how many open conflicts the loaded files have, by path.
 func (t *Tab) SetConflicts(count map[string]int) {
 	if !maps.Equal(t.conflicts, count) {
 		t.conflicts = count

@@ -13,15 +13,15 @@ import (
 // decided is a decision made on the page, which can be undone there.
 type decided struct{ plans []review.Plan }
 
-// add takes what a decision has done, on the ledger's goroutine, which is done with it when the decision is made.
+// add adds what a decision did, on the ledger's goroutine, which no longer uses it once the decision is made.
 func (d *decided) add(p review.Plan) {
 	if p.Decides() {
 		d.plans = append(d.plans, p)
 	}
 }
 
-// Decide makes a decision about rows of the page: about the hunk at one, or the very lines of several; about a file at
-// its head, and all files at the page's.
+// Decide makes a decision about rows of the page: the hunk at one, or the exact lines of several; a file at its head,
+// and all files at the page's.
 func (t *Tab) Decide(m rpc.ReviewDecide) {
 	do := review.Decision(m.Do)
 	first, last, err := t.rows(m.At, m.Last)
@@ -101,7 +101,7 @@ func (t *Tab) decideLines(do review.Decision, first, last int) {
 	t.make(all)
 }
 
-// make makes decisions, by path, and remembers those that decide anything, to be undone all at once.
+// make makes decisions, by path, and remembers those that decided anything, to be undone together.
 func (t *Tab) make(all map[string]ledger.Decision) {
 	made := &decided{}
 	left := len(all)
@@ -116,7 +116,7 @@ func (t *Tab) make(all map[string]ledger.Decision) {
 	}
 }
 
-// decideAll makes a decision about all files, and says so where nothing was in its way.
+// decideAll makes a decision about all files, and says so if nothing prevented it.
 func (t *Tab) decideAll(do review.Decision) {
 	said := map[review.Decision]string{review.Keep: "all pending changes are kept", review.Reject: "all pending changes are refused"}[do] + ": u undoes that"
 	made := &decided{}
@@ -129,14 +129,14 @@ func (t *Tab) decideAll(do review.Decision) {
 	})
 }
 
-// remember keeps a decision that was made, to be taken back, where it has decided anything.
+// remember keeps a decision for undoing, if it decided anything.
 func (t *Tab) remember(made *decided) {
 	if len(made.plans) > 0 {
 		t.decisions = append(t.decisions, made)
 	}
 }
 
-// Undo takes back the decision made last on the page, once those that are being made are made.
+// Undo undoes the last decision made on the page, once those in progress are made.
 func (t *Tab) Undo() {
 	t.config.Ledger.Then(func() { t.config.Box.Put(t.undoLast) })
 }

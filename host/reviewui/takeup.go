@@ -8,8 +8,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// TakeUp takes up what was saved of the session, and reminds the user of what of it waits for them. Any goroutine may
-// call it; remind is called on the ledger's.
+// TakeUp restores what was saved of the session, and reminds the user of what awaits them in it. Any goroutine may call
+// it; remind is called on the ledger's.
 func (r *Review) TakeUp(about saved.About, remind func(text string)) {
 	r.config.Ledger.TakeUp(about, func(comments []saved.Comment, knownRefusals []string) {
 		r.config.Box.Put(func() { r.Comments.restore(comments, knownRefusals) })
@@ -26,7 +26,7 @@ func (r *Review) TakeUp(about saved.About, remind func(text string)) {
 	})
 }
 
-// waiting says what of a saved session waits for the user; "" where nothing does.
+// waiting says what of a saved session waits for the user; "" if nothing does.
 func waiting(s saved.Session) string {
 	text := ""
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// Undo undoes a turn for Lua, or does it again, or only says what that would change.
+// Undo undoes a turn for Lua, or redoes it, or only says what that would change.
 func (r *Review) Undo(m rpc.Undo) {
 	answer := func(result any, failure string) { r.config.Editor.Answer(m.Callback, result, failure) }
 	if r.config.TurnOpen() {
@@ -80,7 +80,7 @@ func stepLines(steps []turns.Step, again bool, short func(path string) string) [
 // mostPreviewed is how many lines of its diff the preview of an undo shows.
 const mostPreviewed = 2000
 
-// stepDiff is what the steps change, as a unified diff.
+// stepDiff returns what the steps change, as a unified diff.
 func stepDiff(steps []turns.Step, short func(path string) string) []string {
 	lines := []string{}
 	for _, step := range steps {

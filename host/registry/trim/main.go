@@ -1,5 +1,5 @@
-// Trim makes the copy of the registry's index that is part of the program: what is used of it, from standard input to
-// standard output.
+// Trim makes the copy of the registry's index that is embedded in the program: the part that is used, from standard
+// input to standard output.
 package main
 
 import (
