@@ -24,12 +24,12 @@ func newSaves(h *Host, dir string) *saved.Sessions {
 	})
 }
 
-// about is what a listing of saved sessions says of this one; its title is kept by [ledger.Ledger.Titled].
+// about returns what a listing of saved sessions says about this one; its title is kept by [ledger.Ledger.Titled].
 func (s *Session) about() saved.About {
 	return saved.About{Agent: s.spec.Name, AgentTitle: s.base.Title, Cwd: s.base.Cwd, ID: s.opening.Stored()}
 }
 
-// listSaved gives Lua the sessions that were saved, the latest first.
+// listSaved sends Lua the saved sessions, the latest first.
 func (h *Host) listSaved(callback int) {
 	entries, err := h.saves.List()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Options are how the host is started.
+// Options are the host's start options.
 type Options struct {
 	Version string
 	API     string // the revision that Lua speaks; "" is not told
@@ -30,13 +30,13 @@ type Options struct {
 	NoLog    string // the file that could not be opened to log to; "" for none
 }
 
-// Serve speaks with Neovim until it closes the pipe or ctx ends, then ends all agents.
+// Serve talks to Neovim until it closes the pipe or ctx ends, then ends all agents.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
 	if o.API != "" && o.API != rpc.Revision {
 		return fmt.Errorf("the plugin speaks revision %s, this program %s", o.API, rpc.Revision)
 	}
-	// What lives is little and what passes through is much: nothing is collected for less than half of this
-	// much of it. The memory is never touched, so it costs none. Where much lives the rest is half of that.
+	// Little memory is live and much passes through: no collection starts for less than half of this much garbage. The
+	// ballast is never touched, so it costs nothing. If much is live, the limit is half of that.
 	idle := make([]byte, ballast)
 	defer runtime.KeepAlive(idle)
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
@@ -49,7 +49,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h.background(h.editor.Run)
-	h.background(func() { styled.Cells("…") }) // which makes a table that the first turn would wait for
+	h.background(func() { styled.Cells("…") }) // builds a table that the first turn would wait for
 	h.background(func() {
 		if err := h.blobs.Clean(time.Now()); err != nil {
 			h.log.Warn("clean the folder of what agents sent", "err", err)

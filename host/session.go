@@ -1,4 +1,4 @@
-// This file has a session, and how updates get into it. wiring.go puts it together, life.go begins and ends it,
+// This file has a session, and how updates are applied to it. wiring.go puts it together, life.go begins and ends it,
 // turn.go has its turns.
 
 package host
@@ -36,21 +36,21 @@ import (
 )
 
 // Session is one conversation in this Neovim: the life of its agent's session, and a row of features, see wiring.go.
-// One goroutine owns it, the one that runs its mailbox; whoever else wants something of it puts a function there.
+// One goroutine owns it, the one that runs its mailbox; everybody else puts a function there.
 type Session struct {
 	id   int // unique in this Neovim
 	host *Host
 	spec AgentSpec
 	base feature.Base
 
-	working span // of the turn that runs, or the last one. Any goroutine
+	working span // of the running turn, or the last one. Any goroutine
 
 	// The fields below belong to the session's goroutine. Those of its life, see life.go:
 
 	phase   phase
-	closed  bool   // nothing goes out any more, not even after a restart
+	closed  bool   // nothing is sent any more, not even after a restart
 	failure string // why the session is dead or needs a login
-	reading bool   // it begins when what is kept of the stored one was read
+	reading bool   // it begins when the kept transcript has been read
 	agent   *agent // while the process lives
 	died    *agent // whose end was the session's
 	info    session.Info
@@ -59,14 +59,14 @@ type Session struct {
 
 	conv      *session.Conversation
 	recorder  *history.Recorder // keeps it
-	titled    bool              // the user has given it its title
+	titled    bool              // the user set its title
 	turn      turn              // that is open
 	malformed map[string]bool   // kinds of malformed updates that the log has
 	lacks     ledger.Lack       // what the copies of its folders leave out
 
 	// And the features:
 
-	view       *view.View // what Neovim is told of all of them
+	view       *view.View // what Neovim is told about all of them
 	pages      draw.Pages // how the chat and the review are drawn
 	chat       *chat.Chat
 	calls      *luastate.Calls // the tool calls as Lua keeps them
@@ -76,7 +76,7 @@ type Session struct {
 	login      *login.Login
 	servers    *mcp.Servers
 	tools      *editortools.Tools
-	opening    *opening.Opening // and who the session is to its agent
+	opening    *opening.Opening // and the session's identity in its agent
 	options    *options.Options
 	providers  *providers.Providers
 	prompts    *prompt.Prompts      // and whether a turn is open
@@ -85,13 +85,12 @@ type Session struct {
 	known      *freshness.Files // what the agent knows of files
 	diffs      *calldiff.Diffs  // of tool calls, as they are in their files
 	ledger     *ledger.Ledger   // the record of what the agent has changed
-	review     *reviewui.Review // what the user sees of it
+	review     *reviewui.Review // the user's view of it
 	terminals  *terminals.Set
 	tracer     *follow.Tracer // tells the following window where the agent works
 }
 
-// phase is where a session is between its beginning and its end; whether a
-// turn runs is apart from that, in its prompts.
+// phase is where a session is between its beginning and its end; whether a turn is running is separate, in its prompts.
 type phase int
 
 const (
@@ -101,7 +100,7 @@ const (
 	dead
 )
 
-// cancelCall ends one tool call, where the agent lets that be done.
+// cancelCall ends one tool call, if the agent allows that.
 func (s *Session) cancelCall(entry session.Entry) {
 	call, ok := entry.(*session.ToolCall)
 	if !ok {
@@ -128,14 +127,14 @@ func (s *Session) cancelCall(entry session.Entry) {
 	s.base.Editor.Notify("info", s.base.Title+" cannot cancel this alone; :Acp cancel ends the turn")
 }
 
-// apply brings an update into the state, and notes for Lua and the events which tool calls it began, changed or ended.
+// apply applies an update to the state, and notes for Lua and the events which tool calls it began, changed or ended.
 func (s *Session) apply(u session.Update) {
 	s.conv.Apply(u)
 	s.recorder.Note(u)
 	s.touched()
 }
 
-// touched is for the tool calls that were changed in the conversation.
+// touched handles the tool calls that changed in the conversation.
 func (s *Session) touched() {
 	for _, call := range s.conv.TakeTouched() {
 		s.tools.NoteCall(call)
@@ -147,7 +146,7 @@ func (s *Session) touched() {
 			s.events.AddCall("AcpToolCallEnd", call, map[string]any{"status": string(status)})
 			s.permission.CallEnded(call, status)
 		}
-		// Who lives on tool calls: the ledger of changes, the diffs, the follower, the terminals.
+		// Everything that depends on tool calls: the ledger of changes, the diffs, the follower, the terminals.
 		s.ledger.Observe(call, s.prompts.TurnOpen() || s.working.recent())
 		s.diffs.Observe(call)
 		s.tracer.Observe(call)
@@ -155,7 +154,7 @@ func (s *Session) touched() {
 	}
 }
 
-// bring brings one of the agent's updates into the state.
+// bring applies one of the agent's updates.
 func (s *Session) bring(u session.Update) {
 	switch n := u.(type) {
 	case session.TerminalPatch, session.TerminalChunk:
@@ -188,7 +187,7 @@ func (s *Session) bring(u session.Update) {
 	s.view.Changing()
 }
 
-// leftOut tells of a malformed update: each in the traffic, and the first of a kind in the log.
+// leftOut reports a malformed update: each in the traffic, and the first of a kind in the log.
 func (s *Session) leftOut(u session.UnknownUpdate) {
 	s.host.traffic.Agent(s.spec.Name).Note(u.Raw, u.Reason)
 	if kind := u.Type + ": " + u.Reason; !s.malformed[kind] {
@@ -205,7 +204,7 @@ func (s *Session) later(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { s.base.Box.Put(f) })
 }
 
-// saveBlob gives the file in which what the agent sent, in base64, is to be found soon; "" where it cannot be saved.
+// saveBlob returns the file that will soon contain what the agent sent in base64; "" if it cannot be saved.
 func (s *Session) saveBlob(mimeType, data string) string {
 	return s.host.blobs.Save(mimeType, data, func(err error) {
 		s.base.Box.Put(func() {

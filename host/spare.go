@@ -15,15 +15,14 @@ const (
 	spareLeast = 32 << 20         // bytes: less is kept for what comes next
 )
 
-// spare gives memory back to the system that turns have needed and that nothing needs any more, once a while is over
-// in which no turn has ended. Any goroutine.
+// spare returns memory that turns needed to the system, once no turn has ended for a while. Any goroutine.
 type spare struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	left  uint64 // what was kept the last time, in bytes
 }
 
-// turnEnded begins the while anew.
+// turnEnded restarts the wait.
 func (s *spare) turnEnded() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +43,7 @@ func (s *spare) giveBack() {
 	s.left = heapHeld()
 }
 
-// heapHeld is how much of the system's memory the heap has, in bytes.
+// heapHeld returns how much of the system's memory the heap has, in bytes.
 func heapHeld() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -8,7 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// lua is the session as acp.sessions() returns it.
+// lua returns the session as acp.sessions() does.
 func (s *Session) lua() rpc.Session {
 	queued := s.prompts.Queued()
 	m := rpc.Session{
@@ -35,7 +35,7 @@ func (s *Session) lua() rpc.Session {
 	return m
 }
 
-// state is the session's state as the contract names it.
+// state returns the session's state as the contract names it.
 func (s *Session) state() string {
 	switch {
 	case s.phase == starting:
@@ -52,7 +52,7 @@ func (s *Session) state() string {
 	return "idle"
 }
 
-// recordChanged takes what is new in the record, and queues the events that follow it.
+// recordChanged handles what is new in the record, and queues the events about it.
 func (s *Session) recordChanged(update reviewui.Update, changes []ledger.Event) {
 	s.review.Take(update, len(changes) > 0)
 	data := make([]map[string]any, len(changes))

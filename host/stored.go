@@ -13,12 +13,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// linger is how long a process that was only asked for its stored sessions is
-// kept: the next thing is often to take one of them up.
+// linger is how long a process that was only asked for its stored sessions is kept: often one of them is resumed next.
 const linger = 30 * time.Second
 
-// visit asks something of an agent without a session: in the process that sessions of that folder share, started if
-// there is none. The answer goes to a callback of Lua; without one in time the request is given up.
+// visit asks an agent something without a session: in the process that sessions of that folder share, started if there
+// is none. The answer goes to a callback of Lua; without one in time the request is cancelled.
 func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func(a *agent, answer func(any, error)) (cancel func())) {
 	a, err := h.agentFor(spec, cwd)
 	if err != nil {
@@ -60,15 +59,15 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 // storedID names a session that an agent keeps.
 type storedID struct{ agent, session string }
 
-// knowFolders takes down in which folders a session works, its own first.
+// knowFolders notes the folders in which a session works, its own first.
 func (h *Host) knowFolders(agent, id string, roots []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.folders[storedID{agent, id}] = roots
 }
 
-// rootsOf are the folders in which a session that an agent keeps is to work: those that Lua names, and else those in
-// which it has worked. It reads the disk.
+// rootsOf returns the folders in which a stored session should work: those that Lua names, or else those in which it
+// has worked. It reads the disk.
 func (h *Host) rootsOf(m rpc.New) []string {
 	known := h.foldersOf(m.Agent.Name, m.AgentSessionID)
 	cwd, further := m.Cwd, m.Directories
@@ -81,8 +80,8 @@ func (h *Host) rootsOf(m rpc.New) []string {
 	return append([]string{cwd}, further...)
 }
 
-// foldersOf are the folders in which a session that an agent keeps works, its own first, as far as they are known: it
-// was open here, or listed, or something was saved of it. It reads the disk.
+// foldersOf returns the folders in which a stored session works, its own first, if they are known because it was open
+// here, or listed, or something was saved of it. It reads the disk.
 func (h *Host) foldersOf(agent, id string) []string {
 	h.mu.Lock()
 	roots := h.folders[storedID{agent, id}]
@@ -107,7 +106,7 @@ func (h *Host) foldersOf(agent, id string) []string {
 	return nil
 }
 
-// listStored gives Lua the sessions that an agent keeps: those that are archived, or the others.
+// listStored sends Lua the sessions that an agent keeps: either the archived ones or the others.
 func (h *Host) listStored(m rpc.ListStored) {
 	spec := AgentSpec(m.Agent)
 	h.visit(spec, m.Cwd, "session/list", m.Callback, func(a *agent, answer func(any, error)) func() {
@@ -129,7 +128,7 @@ func (h *Host) listStored(m rpc.ListStored) {
 	})
 }
 
-// labelled are stored sessions as Lua knows them, with what the user has said of them that their agent does not keep.
+// labelled returns stored sessions for Lua, with the labels that their agent does not keep.
 func (h *Host) labelled(agent string, info session.Info, list []session.Stored, archived bool) []rpc.StoredSession {
 	all, stored := h.labels.All(), []rpc.StoredSession{}
 	for _, s := range list {
@@ -149,7 +148,7 @@ func (h *Host) labelled(agent string, info session.Info, list []session.Stored, 
 	return stored
 }
 
-// deleteStored has an agent forget a session that is not open here.
+// deleteStored makes an agent delete a session that is not open here.
 func (h *Host) deleteStored(spec AgentSpec, cwd, id string, callback int) {
 	h.visit(spec, cwd, "session/delete", callback, func(a *agent, answer func(any, error)) func() {
 		if !a.said().Deletes {
@@ -169,7 +168,7 @@ func deletesNot(spec AgentSpec) *failure.Failure {
 	return &failure.Failure{Sentence: spec.Title + " cannot delete sessions."}
 }
 
-// remove has the agent forget the session, and closes it.
+// remove makes the agent delete the session, and closes it.
 func (s *Session) remove(callback int) {
 	fail := func(err error) {
 		s.base.Editor.Answer(callback, nil, control.Failed(s.spec.Name, s.spec.Title, "session/delete", err))

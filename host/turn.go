@@ -12,11 +12,11 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// turn is what a session knows of its open turn beside its prompts.
+// turn is what a session knows about its open turn, besides its prompts.
 type turn struct {
-	unsent []session.Content // the prompt, while it waits for the look at the folders
+	unsent []session.Content // the prompt, while it waits for the scan of the folders
 	behind []func()          // what waits for it to be sent
-	own    bool              // it is work that the agent has begun by itself
+	own    bool              // it is work that the agent began by itself
 }
 
 // steer puts the user's words into the running turn; done is called on the session's goroutine.
@@ -44,7 +44,7 @@ func (s *Session) steer(words []session.Content, done func(session.Steering)) {
 	})
 }
 
-// begin opens a turn; its prompt goes out when the session's folders have been looked at.
+// begin opens a turn; its prompt is sent when the session's folders have been scanned.
 func (s *Session) begin(t prompt.Turn) {
 	s.prompts.Opened()
 	s.tools.BeginTurn()
@@ -86,7 +86,7 @@ func (s *Session) work(blocks []session.Content) {
 	s.sent()
 }
 
-// sent is for what waits behind the prompt of the open turn: it has gone out, or never will.
+// sent runs what waits for the prompt of the open turn: it has been sent, or never will be.
 func (s *Session) sent() {
 	behind := s.turn.behind
 	s.turn.behind = nil
@@ -101,7 +101,7 @@ func (s *Session) answered(blocks []session.Content, reason session.StopReason, 
 		s.endTurn(reason, "")
 		s.prompts.Proceed()
 	case errors.Is(err, acp.ErrClosed):
-		// The end of the process is told by agentDied.
+		// The end of the process is reported by agentDied.
 	case errors.Is(err, session.ErrNotTaken):
 		s.notTaken()
 	case session.AuthRequired(err):
@@ -136,7 +136,7 @@ func (s *Session) failTurn(f *failure.Failure) bool {
 	return s.closeTurn(session.TurnEnd{StopReason: session.StopError, Error: f.Error(), Detail: f.Detail})
 }
 
-// closeTurn is the only way to end a turn. It reports whether one was open: else it does nothing.
+// closeTurn is the only way to end a turn. It reports whether one was open: otherwise it does nothing.
 func (s *Session) closeTurn(end session.TurnEnd) bool {
 	if !s.prompts.TurnOpen() {
 		return false
@@ -201,7 +201,7 @@ func (s *Session) cancel() {
 	s.view.Changed()
 }
 
-// ownWork makes what the agent does without a prompt a turn.
+// ownWork turns what the agent does without a prompt into a turn.
 func (s *Session) ownWork(w session.OwnWork) {
 	switch {
 	case !w.Ended && !s.prompts.TurnOpen():

@@ -9,8 +9,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/folder"
 )
 
-// leaveUnwritable takes out of the options the folders that cannot be written, as in many containers: all
-// works without them. It gives a sentence for the user, or "".
+// leaveUnwritable removes from the options the folders that cannot be written, as in many containers: everything works
+// without them. It returns a sentence for the user, or "".
 func (o *Options) leaveUnwritable() string {
 	var where, without []string
 	if o.NoLog != "" {

@@ -1,4 +1,4 @@
-// This file puts a session together: each feature, and what it needs of the session and of the others.
+// This file puts a session together: each feature, and what it needs from the session and the others.
 
 package host
 
@@ -98,7 +98,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	return s
 }
 
-// newLogin has the user log in to the agent of a session.
+// newLogin returns the login of a session's agent.
 func newLogin(s *Session) *login.Login {
 	return login.New(s.base, login.Config{
 		Command: s.spec.Command, Env: s.spec.Env, Cwd: cmp.Or(s.spec.Cwd, s.base.Cwd), Advice: s.spec.Login,
@@ -121,7 +121,7 @@ func newLogin(s *Session) *login.Login {
 	})
 }
 
-// newOptions sets the options of a session's agent.
+// newOptions returns the options of a session's agent.
 func newOptions(s *Session) *options.Options {
 	return options.New(s.base, options.Config{
 		Conversation: s.conv,
@@ -137,7 +137,7 @@ func newOptions(s *Session) *options.Options {
 	})
 }
 
-// newOpening opens a session in its agent.
+// newOpening returns the opening of a session in its agent.
 func newOpening(s *Session) *opening.Opening {
 	return opening.New(s.base, opening.Config{
 		Requests:     s.requests,
@@ -157,7 +157,7 @@ func newOpening(s *Session) *opening.Opening {
 	})
 }
 
-// newRecorder keeps the conversation of a session.
+// newRecorder returns the recorder of a session's conversation.
 func newRecorder(s *Session) *history.Recorder {
 	h := s.host
 	return history.NewRecorder(history.Config{
@@ -168,7 +168,7 @@ func newRecorder(s *Session) *history.Recorder {
 	})
 }
 
-// newPrompts opens the prompts of a session.
+// newPrompts returns the prompts of a session.
 func newPrompts(s *Session) *prompt.Prompts {
 	return prompt.New(prompt.Config{
 		Base:  s.base,
@@ -190,10 +190,10 @@ func newPrompts(s *Session) *prompt.Prompts {
 	})
 }
 
-// newFreshness knows what the agent of a session knows of files.
+// newFreshness returns what a session's agent knows of files.
 func newFreshness(s *Session) *freshness.Files { return freshness.New(s.base, s.host.watching) }
 
-// newPermission has the permission requests of a session.
+// newPermission returns the permission requests of a session.
 func newPermission(s *Session) *permission.Requests {
 	h := s.host
 	return permission.New(s.base, permission.Config{
@@ -247,7 +247,7 @@ func newDiffs(s *Session) *calldiff.Diffs {
 // locating reports whether the end of a turn waits for a search for changes.
 func (s *Session) locating() bool { return s.phase != dead && s.diffs.Locating() }
 
-// newReview opens what the user sees of a session's record.
+// newReview returns the user's view of a session's record.
 func newReview(s *Session) *reviewui.Review {
 	return reviewui.New(reviewui.Config{
 		Base: s.base, Ledger: s.ledger, Overlaps: &s.host.overlaps, Marks: s.host.marks,
@@ -279,7 +279,7 @@ func newReview(s *Session) *reviewui.Review {
 	})
 }
 
-// newMarks opens what the user's buffers show of the sessions' records.
+// newMarks returns what the user's buffers show of the sessions' records.
 func newMarks(h *Host) *reviewui.Marks {
 	return reviewui.NewMarks(reviewui.MarksConfig{
 		Editor: h.editor, Log: h.log, Background: h.background,
@@ -293,7 +293,7 @@ func newMarks(h *Host) *reviewui.Marks {
 	})
 }
 
-// newTerminals opens the terminals of a session.
+// newTerminals returns the terminals of a session.
 func newTerminals(s *Session) *terminals.Set {
 	return terminals.New(terminals.Config{
 		Base:   s.base,
@@ -309,7 +309,7 @@ func newTerminals(s *Session) *terminals.Set {
 	})
 }
 
-// newFollowWindow makes the window that follows the agents of all sessions.
+// newFollowWindow returns the window that follows the agents of all sessions.
 func newFollowWindow(h *Host) *follow.Window {
 	return follow.NewWindow(follow.WindowConfig{
 		Editor: h.editor, Files: h.files, Background: h.background,
@@ -322,7 +322,7 @@ func newFollowWindow(h *Host) *follow.Window {
 	})
 }
 
-// newTracer has a session say where its agent works. A replay tells what was.
+// newTracer returns what reports where a session's agent works. A replay does not count.
 func newTracer(s *Session) *follow.Tracer {
 	return follow.NewTracer(s.base, s.host.follow, func() bool { return s.phase == ready && !s.opening.Repeats() })
 }
@@ -336,7 +336,7 @@ func newEvents(s *Session) *events.Queue {
 	})
 }
 
-// newLedger opens the ledger of a session.
+// newLedger returns the ledger of a session.
 func newLedger(s *Session) *ledger.Ledger {
 	h := s.host
 	return ledger.New(ledger.Config{

@@ -9,9 +9,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
-// This file tells the user about files in all chats, and about writes that a kill has cut short.
+// This file tells the user about files in all chats, and about writes that a kill interrupted.
 
-// alert is a remark in all chats; where no window shows one it is a notice of few words too. Any goroutine.
+// alert is a remark in all chats; if no window shows one, it is also a short notice. Any goroutine.
 func (h *Host) alert(severity, text, brief string) {
 	h.mu.Lock()
 	sessions := slices.Collect(maps.Values(h.sessions))
@@ -25,7 +25,7 @@ func (h *Host) alert(severity, text, brief string) {
 	}
 }
 
-// compare has a buffer whose conflicts are decided count as unmodified, where it has what the disk has.
+// compare marks a buffer whose conflicts are decided as unmodified, if it has what the disk has.
 func (h *Host) compare(name string) {
 	h.files.Compare(context.Background(), name, func(err error) {
 		if err != nil {
@@ -34,7 +34,7 @@ func (h *Host) compare(name string) {
 	})
 }
 
-// offerUnfinished tells Lua of the writes that ended with a Neovim, or a host, that was killed.
+// offerUnfinished tells Lua about the writes that a killed Neovim or host left unfinished.
 func (h *Host) offerUnfinished() {
 	var told rpc.Unfinished
 	for _, u := range h.files.Unfinished() {
@@ -45,7 +45,7 @@ func (h *Host) offerUnfinished() {
 	}
 }
 
-// recoverFile gives a file the text that the user has chosen, see buffers.Files.Recover.
+// recoverFile gives a file the text that the user chose, see buffers.Files.Recover.
 func (h *Host) recoverFile(id, which string) {
 	if err := h.files.Recover(id, which); err != nil {
 		h.editor.Notify("error", err.Error())

@@ -11,7 +11,7 @@ import (
 	"github.com/neovim/go-client/msgpack"
 )
 
-// Name is what Lua calls a message or an operation: its type in snake case.
+// Name returns Lua's name of a message or an operation: its type in snake case.
 func Name(of any) string { return describe(reflect.TypeOf(of)).name }
 
 // form is how a struct of the contract looks to Lua.
@@ -23,12 +23,12 @@ type form struct {
 type field struct {
 	name  string
 	index []int
-	omit  bool // where it has its zero value
+	omit  bool // if it has its zero value
 }
 
 var forms sync.Map // by reflect.Type
 
-// describe is the form of a struct; those it embeds count as its own fields.
+// describe returns the form of a struct; fields of embedded structs count as its own.
 func describe(t reflect.Type) *form {
 	if known, ok := forms.Load(t); ok {
 		return known.(*form)
@@ -66,15 +66,15 @@ func snake(name string) string {
 	return b.String()
 }
 
-// Decode is a message of Lua's: what is missing, or of another type than expected, is the zero value. It keeps no
-// more of fields than it returns.
+// Decode decodes a message from Lua: what is missing, or not of the expected type, is the zero value. It keeps no more
+// of fields than it returns.
 func Decode[M any](fields map[string]any) M {
 	var m M
 	Into(&m, fields)
 	return m
 }
 
-// Into sets what a pointer leads to from an answer of Lua's, as [Decode] does.
+// Into sets what a pointer points to from an answer of Lua's, as [Decode] does.
 func Into(to any, from any) { set(reflect.ValueOf(to).Elem(), from) }
 
 func set(to reflect.Value, from any) {
@@ -107,7 +107,7 @@ func set(to reflect.Value, from any) {
 			}
 		}
 	case reflect.Slice:
-		list, _ := from.([]any) // an empty table of Lua's arrives as a list, too
+		list, _ := from.([]any) // an empty Lua table also arrives as a list
 		to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
 		for i, item := range list {
 			set(to.Index(i), item)
@@ -153,8 +153,8 @@ func number(from any) float64 {
 	return 0
 }
 
-// Packed is a value for Neovim. It is written field by field, as the encoder's own way takes longer than all else
-// that a batch costs the host. A list that is nil is an empty one, which Lua could not tell from none.
+// Packed is a value for Neovim. It is written field by field, as the encoder's own way takes longer than everything
+// else in a batch. A nil list is written as an empty one.
 type Packed struct{ Value any }
 
 // MarshalMsgPack writes the value.
@@ -271,7 +271,7 @@ func packStruct(e *msgpack.Encoder, v reflect.Value) error {
 	return nil
 }
 
-// of is the field of a struct; of an embedded pointer that is nil there is none.
+// of returns the field of a struct; none if an embedded pointer is nil.
 func (f field) of(v reflect.Value) reflect.Value {
 	for _, i := range f.index {
 		if v.Kind() == reflect.Pointer {

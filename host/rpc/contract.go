@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Revision tells contracts apart: a plugin and a host of which one was updated alone do not speak with each other. It
-// comes of all names, fields and types, so whoever changes what a field means gives it another name.
+// Revision identifies the contract: a plugin and a host of different revisions refuse to talk to each other. It is
+// computed from all names, fields and types, so whoever changes the meaning of a field must rename it.
 var Revision = func() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.Join(slices.Concat(outline(Messages), outline(Operations)), "\n"))) // never fails
@@ -43,7 +43,7 @@ var Operations = []any{
 	EditorTool{}, CancelEditorTool{},
 }
 
-// Lua is the contract as a Lua module.
+// Lua returns the contract as a Lua module.
 func Lua() string {
 	var b strings.Builder
 	b.WriteString(`---What Neovim and the host say to each other: the fields of each message and of each operation.
@@ -69,7 +69,7 @@ return {
 	return b.String()
 }
 
-// table is a list as stylua writes it.
+// table returns a list as stylua formats it.
 func table(head string, items []string) string {
 	const width = 100
 	line := head + "{ " + strings.Join(items, ", ") + " },\n"
@@ -88,7 +88,7 @@ func table(head string, items []string) string {
 	return b.String()
 }
 
-// outline names structs with all that they are made of.
+// outline describes structs with everything they consist of.
 func outline(list []any) []string {
 	var lines []string
 	for _, of := range list {

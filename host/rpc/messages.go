@@ -1,9 +1,9 @@
-// Package rpc is what Neovim and the host say to each other, in one place: a struct for each message of Lua's, for
-// each answer to one, and for each operation that Lua executes. A message is named after its struct, see [Name].
-// lua/acp/rpc/contract.lua has the same names and fields, and is written from these (go generate).
+// Package rpc is the contract between Neovim and the host, in one place: a struct for each message from Lua, for each
+// answer to one, and for each operation that Lua executes. A message is named after its struct, see [Name].
+// lua/acp/rpc/contract.lua has the same names and fields, and is generated from these (go generate).
 //
-// Lua sends notifications only. Where it wants an answer it gives the number of a callback, and the host sends the
-// answer with [Callback].
+// Lua only sends notifications. To get an answer it sends the number of a callback, and the host answers with
+// [Callback].
 package rpc
 
 //go:generate go test -run TestContractOfLua -update .
@@ -24,13 +24,13 @@ type At struct {
 	Seq int `msgpack:"seq"` // the edit of the page after which the row was counted
 }
 
-// InSession is the session that a message is for.
+// InSession returns the session that a message is for.
 func (m In) InSession() int { return m.Session }
 
-// Answers is the callback that waits for an answer.
+// Answers returns the callback that waits for an answer.
 func (m Asks) Answers() int { return m.Callback }
 
-// What Lua says of sessions.
+// Messages about sessions.
 type (
 	// New opens a session under an id that Lua has chosen.
 	New struct {
@@ -38,14 +38,14 @@ type (
 		Agent          Agent    `msgpack:"agent"`
 		Cwd            string   `msgpack:"cwd"`
 		Directories    []string `msgpack:"directories"` // besides, absolute
-		Anywhere       bool     `msgpack:"anywhere"`    // in the folder in which the agent keeps it, if that is known
+		Anywhere       bool     `msgpack:"anywhere"`    // in the agent's folder of it, if that is known
 		AgentSessionID string   `msgpack:"agent_session_id"`
 		Title          string   `msgpack:"title"`
-		Retold         bool     `msgpack:"retold"` // the chat shows already what was said
-		Queue          []string `msgpack:"queue"`  // prompts that waited in a host that died
-		Along          int      `msgpack:"along"`  // bytes of unsaved text that may go along with them
-		Fork           int      `msgpack:"fork"`   // the session that it is made from; 0 for none
-		Before         int      `msgpack:"before"` // which of its prompts it is not to have any more, from 1; 0 to have all
+		Retold         bool     `msgpack:"retold"` // the chat already shows what was said
+		Queue          []string `msgpack:"queue"`  // prompts that were waiting in a host that died
+		Along          int      `msgpack:"along"`  // bytes of unsaved text that may be sent with them
+		Fork           int      `msgpack:"fork"`   // the session that it is forked from; 0 for none
+		Before         int      `msgpack:"before"` // the first of its prompts to leave out, from 1; 0 to have all
 	}
 	// Agent is how an agent is started, from the user's configuration.
 	Agent struct {
@@ -59,13 +59,13 @@ type (
 		Quirks  map[string]bool   `msgpack:"quirks"`
 		Options map[string]string `msgpack:"options"`
 
-		Protocol   int                  `msgpack:"protocol"` // the version to ask for; 0 stands for 1
+		Protocol   int                  `msgpack:"protocol"` // the version to ask for; 0 means 1
 		MCPServers map[string]MCPServer `msgpack:"mcp_servers"`
 		Paths      map[string]string    `msgpack:"paths"` // its names of folders, by the user's
 
 		SystemPrompt SystemPrompt `msgpack:"system_prompt"`
 	}
-	// SystemPrompt is what the agent is told of how to work, beside its own instructions or in their place.
+	// SystemPrompt is what the agent is told about how to work, in addition to its own instructions or instead of them.
 	SystemPrompt struct {
 		Text string `msgpack:"text"`
 		Mode string `msgpack:"mode"` // "append", "override"
@@ -91,7 +91,7 @@ type (
 		Asks
 		Agent    Agent  `msgpack:"agent"`
 		Cwd      string `msgpack:"cwd"`
-		Archived bool   `msgpack:"archived"` // those that are, and no others
+		Archived bool   `msgpack:"archived"` // only archived ones
 	}
 	StoredSession struct {
 		AgentSessionID string `msgpack:"agent_session_id"`
@@ -101,7 +101,7 @@ type (
 
 		Directories []string `msgpack:"directories,omitempty"` // where it works beside Cwd
 	}
-	// Rename gives a session a title of the user's.
+	// Rename sets the user's title of a session.
 	Rename struct {
 		In
 		Asks
@@ -153,20 +153,20 @@ type (
 		Cwd            string `msgpack:"cwd"`
 		AgentSessionID string `msgpack:"agent_session_id"`
 	}
-	// ListSaved asks for the sessions of which a review is saved: []SavedSession.
+	// ListSaved asks for the sessions with a saved review: []SavedSession.
 	ListSaved    struct{ Asks }
 	SavedSession struct {
 		StoredSession
 		Agent      string `msgpack:"agent"`
 		AgentTitle string `msgpack:"agent_title"`
-		Changes    int    `msgpack:"changes"` // that wait for a review
+		Changes    int    `msgpack:"changes"` // that await review
 		Archived   bool   `msgpack:"archived"`
 	}
 	Authenticate struct {
 		In
 		MethodID string `msgpack:"method_id"`
 	}
-	// LoginEnded tells the exit code of what [LoginTerminal] has started.
+	// LoginEnded reports the exit code of what [LoginTerminal] started.
 	LoginEnded struct {
 		In
 		Code int `msgpack:"code"`
@@ -183,7 +183,7 @@ type (
 		ID    string `msgpack:"id"`
 		Value string `msgpack:"value"`
 	}
-	// Traffic asks for what was said with an agent, and has it recorded to a file from now on: []TrafficEntry.
+	// Traffic asks for the messages to and from an agent, and records them to a file from now on: []TrafficEntry.
 	Traffic struct {
 		Asks
 		Agent string `msgpack:"agent"`
@@ -198,7 +198,7 @@ type (
 	}
 )
 
-// What Lua says of what was said in sessions.
+// Messages about the history.
 type (
 	// SearchHistory looks for a text in all kept transcripts: []FoundLine.
 	SearchHistory struct {
@@ -229,7 +229,7 @@ type (
 		Buf  int    `msgpack:"buf"`
 		Path string `msgpack:"path"`
 	}
-	// Export tells the session in Markdown: Exported. Without a path only as text.
+	// Export asks for the session in Markdown: Exported. Without a path only as text.
 	Export struct {
 		In
 		Asks
@@ -242,29 +242,29 @@ type (
 	}
 )
 
-// What Lua says of prompts.
+// Messages about prompts.
 type (
 	Prompt struct {
 		In
 		Blocks []Content `msgpack:"blocks"`
 	}
-	// Steer is a prompt for the turn that runs.
+	// Steer is a prompt for the running turn.
 	Steer struct {
 		In
 		Blocks []Content `msgpack:"blocks"`
 	}
 	// Content is a block of a prompt: one of the protocol's types with the protocol's fields, "file" for one whose text
-	// is read when the prompt is sent, "excerpt" for what Lua has gathered in Neovim, "diff" for what has changed in the
-	// folder since the last commit, or "unsaved" where unsaved text goes along.
+	// is read when the prompt is sent, "excerpt" for what Lua gathered in Neovim, "diff" for what has changed in the
+	// folder since the last commit, or "unsaved" for unsaved text.
 	Content struct {
 		Type     string `msgpack:"type"`
 		Text     string `msgpack:"text"`
 		Path     string `msgpack:"path"`
-		Gathered bool   `msgpack:"gathered"` // the user has not named the file: it is not sent where it is private
+		Gathered bool   `msgpack:"gathered"` // the user did not name the file: it is not sent if it is private
 		Parts    []Part `msgpack:"parts"`    // of an excerpt
 		First    int    `msgpack:"first"`    // lines of a file, from 1; 0 for all of it
 		Last     int    `msgpack:"last"`
-		Room     int    `msgpack:"room"` // bytes of unsaved text that may go along; 0: the user was asked
+		Room     int    `msgpack:"room"` // bytes of unsaved text that may be sent; 0: the user was asked
 		// Files are the buffers with unsaved text now; none: the host asks when the prompt is sent.
 		Files       *[]UnsavedBuf `msgpack:"files"`
 		URI         string        `msgpack:"uri"`
@@ -296,7 +296,7 @@ type (
 		Empty string `msgpack:"empty"` // why there is nothing, in words
 	}
 	Cancel struct{ In }
-	// Queue changes the prompts that wait: from those with these texts to others.
+	// Queue changes the waiting prompts, from those with these texts to others.
 	Queue struct {
 		In
 		Was     []string    `msgpack:"was"`
@@ -322,11 +322,11 @@ type (
 		In
 		Asks
 	}
-	// UnsavedFiles tells which buffers have unsaved text.
+	// UnsavedFiles reports which buffers have unsaved text.
 	UnsavedFiles struct {
 		Files []UnsavedBuf `msgpack:"files"`
 	}
-	// ListUnsaved asks what of the user's unsaved text would go along with a prompt: Unsaved.
+	// ListUnsaved asks what of the user's unsaved text would be sent with a prompt: Unsaved.
 	ListUnsaved struct {
 		In
 		Asks
@@ -339,21 +339,21 @@ type (
 		Size int    `msgpack:"size"` // bytes
 	}
 	Unsaved struct {
-		New   []string `msgpack:"new"` // of which the agent does not know yet
+		New   []string `msgpack:"new"` // that the agent does not know yet
 		Names []string `msgpack:"names"`
 		Bufs  []int    `msgpack:"bufs"`
-		Size  int      `msgpack:"size"` // bytes that would go along
+		Size  int      `msgpack:"size"` // bytes that would be sent
 	}
 )
 
-// What Lua says of the chat.
+// Messages about the chat.
 type (
 	// Visible reports whether a window shows the chat.
 	Visible struct {
 		In
 		Visible bool `msgpack:"visible"`
 	}
-	// Width tells the cells of the narrowest window on the chat; 0: there is none.
+	// Width reports the cells of the narrowest window on the chat; 0: there is none.
 	Width struct {
 		In
 		Width int `msgpack:"width"`
@@ -364,12 +364,12 @@ type (
 		At
 		Fold string `msgpack:"fold"`
 	}
-	// KeepDue keeps all that waits for a review, on the line that says so.
+	// KeepDue keeps everything that awaits review, on the line that says so.
 	KeepDue struct {
 		In
 		At
 	}
-	// CancelCall has the agent stop the tool call at a row, where it allows that.
+	// CancelCall makes the agent stop the tool call at a row, if it allows that.
 	CancelCall struct {
 		In
 		At
@@ -397,7 +397,7 @@ type (
 		Row    int `msgpack:"row"`
 		EndRow int `msgpack:"end_row"`
 	}
-	// Location asks for the place that a row leads to: Place.
+	// Location asks for the place that a row refers to: Place.
 	Location struct {
 		In
 		Asks
@@ -409,7 +409,7 @@ type (
 		External bool   `msgpack:"external,omitempty"` // not to be opened as text
 		Gone     bool   `msgpack:"gone,omitempty"`     // the file was deleted
 	}
-	// Inspect asks for all that is known of the tool call at a row: Lines.
+	// Inspect asks for everything known about the tool call at a row: Lines.
 	Inspect struct {
 		In
 		Asks
@@ -419,7 +419,7 @@ type (
 		Lines []string `msgpack:"lines"`
 		Marks []int    `msgpack:"marks"` // row, column, end column, group, and so on
 	}
-	// Whole has a buffer filled with all of the block at a row: WholeBlock.
+	// Whole fills a buffer with the whole block at a row: WholeBlock.
 	Whole struct {
 		In
 		Asks
@@ -437,7 +437,7 @@ type (
 		Name string `msgpack:"name"`
 		Lang string `msgpack:"lang"`
 	}
-	// EditPrompt asks for the prompt of the user's at a row, to be edited and sent again: EarlierPrompt, or nothing.
+	// EditPrompt asks for the user's prompt at a row, to edit and resend: EarlierPrompt, or nothing.
 	EditPrompt struct {
 		In
 		Asks
@@ -450,14 +450,14 @@ type (
 		Lost     []string   `msgpack:"lost"`   // what cannot be attached again, in words
 		Prompt   int        `msgpack:"prompt"` // which of the session's it is, from 1
 	}
-	// Attached is what went along with a prompt: a file or lines of it, or an address.
+	// Attached is what was attached to a prompt: a file or lines of it, or an address.
 	Attached struct {
 		Path  string `msgpack:"path"`
 		First int    `msgpack:"first"`
 		Last  int    `msgpack:"last"`
 		URI   string `msgpack:"uri"`
 	}
-	// Redraw has the chat drawn anew.
+	// Redraw redraws the chat.
 	Redraw struct {
 		In
 		Why string `msgpack:"why"`
@@ -470,7 +470,7 @@ type (
 	}
 )
 
-// What Lua says of terminals.
+// Messages about terminals.
 type (
 	// InTerminal is embedded in each message to a terminal.
 	InTerminal struct {
@@ -483,7 +483,7 @@ type (
 		Asks
 		Row int `msgpack:"row"`
 	}
-	// TerminalShow tells that a terminal's buffer is shown in this size, or no longer (0).
+	// TerminalShow reports that a terminal's buffer is shown in this size, or no longer (0).
 	TerminalShow struct {
 		InTerminal
 		Anew bool `msgpack:"anew"` // the buffer is a new one
@@ -501,14 +501,14 @@ type (
 	}
 )
 
-// What Lua says of permissions and of the rules for them.
+// Messages about permissions and the rules for them.
 type (
 	Respond struct {
 		In
 		ID     int    `msgpack:"id"`
 		Option string `msgpack:"option"` // "" cancels
 	}
-	// ChooseAnswer answers a question of the agent's with an option of the float.
+	// ChooseAnswer answers an agent's question with an option of the float.
 	ChooseAnswer struct {
 		In
 		ID     int    `msgpack:"id"`
@@ -521,14 +521,14 @@ type (
 		Action  string `msgpack:"action"`
 		Content string `msgpack:"content"` // the fields of an accepted form, in JSON
 	}
-	// SubmitForm sends a form as the user has filled it in: FormFaults.
+	// SubmitForm sends a form as the user filled it in: FormFaults.
 	SubmitForm struct {
 		In
 		Asks
 		ID    int      `msgpack:"id"`
 		Lines []string `msgpack:"lines"`
 	}
-	// ServeRequests tells which methods beside the specification's the user serves: all of them.
+	// ServeRequests reports which methods besides the specification's the user serves: all of them.
 	ServeRequests struct {
 		Methods []string `msgpack:"methods"`
 	}
@@ -540,8 +540,8 @@ type (
 
 		Unknown bool `msgpack:"unknown"` // nothing serves the method any more
 	}
-	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one. The
-	// text comes in [DiffPiece]s before the answer: Diff.
+	// ShowDiff asks for a diff: of a call, an open request, the call at a row, or else of the last call that has one.
+	// The text is sent in [DiffPiece]s before the answer: Diff.
 	ShowDiff struct {
 		In
 		Asks
@@ -601,14 +601,14 @@ type (
 		Permission int    `msgpack:"permission"`
 		Text       string `msgpack:"text"`
 	}
-	// SetRules tells the user's rules, and what else of the configuration concerns the host.
+	// SetRules sets the user's rules, and the other configuration that concerns the host.
 	SetRules struct {
 		Rules   []Rule   `msgpack:"rules"`
 		Private []string `msgpack:"private"`
 		File    string   `msgpack:"file"`     // of the lasting answers
 		Review  string   `msgpack:"review"`   // "before", "after" or "": no review
 		KeepKey string   `msgpack:"keep_key"` // of the chat, that keeps all; "" for none
-		Unkept  bool     `msgpack:"unkept"`   // what is said is not kept
+		Unkept  bool     `msgpack:"unkept"`   // no history is kept
 	}
 	Rule struct {
 		Kinds    []string `msgpack:"kind"`
@@ -644,7 +644,7 @@ type (
 	}
 )
 
-// What Lua says of the review.
+// Messages about the review.
 type (
 	// ListChanges asks for the lines of the quickfix list: []Change.
 	ListChanges struct {
@@ -684,14 +684,14 @@ type (
 		Last     int    `msgpack:"last"`
 		Count    int    `msgpack:"count"`
 	}
-	// ShowMarks has the host tell the changes of a buffer, in [Marks], now and whenever they change.
+	// ShowMarks makes the host send the changes of a buffer, in [Marks], now and whenever they change.
 	ShowMarks struct {
 		Buf    int    `msgpack:"buf"`
 		Path   string `msgpack:"path"`
 		Number int    `msgpack:"number"` // of what the buffer shows; another one begins with nothing
 		Look   bool   `msgpack:"look"`   // the user has changed the buffer
 	}
-	// Undo takes a turn back, or tells what that would do: Undone.
+	// Undo undoes a turn, or reports what that would do: Undone.
 	Undo struct {
 		In
 		Asks
@@ -705,7 +705,7 @@ type (
 		Again  bool         `msgpack:"again"`
 		Files  []UndoneFile `msgpack:"files"`
 		Diff   []string     `msgpack:"diff,omitempty"`
-		Unseen bool         `msgpack:"unseen"` // what commands have changed is not all known
+		Unseen bool         `msgpack:"unseen"` // not everything that commands changed is known
 		Failed string       `msgpack:"failed,omitempty"`
 	}
 	UndoneFile struct {
@@ -716,7 +716,7 @@ type (
 		Settled   bool   `msgpack:"settled"`
 		Conflicts []int  `msgpack:"conflicts,omitempty"`
 	}
-	// ReviewOpen has the page drawn: true.
+	// ReviewOpen draws the page: true.
 	ReviewOpen struct {
 		In
 		Asks
@@ -737,13 +737,13 @@ type (
 		Count   int    `msgpack:"count"`
 		Forward bool   `msgpack:"forward"`
 	}
-	// ReviewPlace asks for the place that a row leads to: Place.
+	// ReviewPlace asks for the place that a row refers to: Place.
 	ReviewPlace struct {
 		In
 		Asks
 		At
 	}
-	// ReviewBeside has a buffer filled with the accepted text of a file: BesideFile.
+	// ReviewBeside fills a buffer with the accepted text of a file: BesideFile.
 	ReviewBeside struct {
 		In
 		Asks
@@ -795,9 +795,9 @@ type (
 	}
 )
 
-// What Lua says of files and of the following window.
+// Messages about files and the following window.
 type (
-	// Track tells which files are loaded.
+	// Track reports which files are loaded.
 	Track struct {
 		Files []TrackedFile `msgpack:"files"`
 	}
@@ -816,29 +816,29 @@ type (
 		From string `msgpack:"from"`
 		To   string `msgpack:"to"`
 	}
-	// FileSaved tells that the user has written a file.
+	// FileSaved reports that the user has written a file.
 	FileSaved struct {
 		Name  string `msgpack:"name"`
 		Other bool   `msgpack:"other"` // from a buffer of another name
 	}
-	// Reread tells that a buffer was read from the disk.
+	// Reread reports that a buffer was read from the disk.
 	Reread struct {
 		Name string `msgpack:"name"`
 	}
-	// Check has a file compared with the disk; "": all.
+	// Check compares a file with the disk; "": all.
 	Check struct {
 		Name string `msgpack:"name"`
 	}
-	// CatchUp has a file compared that the user is about to write: whether to ask again.
+	// CatchUp compares a file that the user is about to write: whether to ask again.
 	CatchUp struct {
 		Asks
 		Name string `msgpack:"name"`
 	}
-	// Compare tells that a buffer's conflicts are decided.
+	// Compare reports that a buffer's conflicts are decided.
 	Compare struct {
 		Name string `msgpack:"name"`
 	}
-	// OpenConflicts tells the places that conflict, by file.
+	// OpenConflicts reports the places that conflict, by file.
 	OpenConflicts struct {
 		Files []ConflictCount `msgpack:"files"`
 	}
@@ -851,31 +851,31 @@ type (
 		Asks
 		Name string `msgpack:"name"`
 	}
-	// Recover chooses the text of a file whose writing was cut short.
+	// Recover chooses the text of a file whose writing was interrupted.
 	Recover struct {
 		ID    string `msgpack:"id"`
 		Which string `msgpack:"which"`
 	}
-	// FollowState tells what the user does with the following window.
+	// FollowState reports what the user does with the following window.
 	FollowState struct {
 		What     string `msgpack:"what"`     // "on", "off", "navigated", "active" or "idle"
 		Activity int    `msgpack:"activity"` // how many of the user's actions there were
-		Jump     int    `msgpack:"jump"`     // the last one that has nothing in its way any more
+		Jump     int    `msgpack:"jump"`     // the last one that is no longer blocked
 	}
 )
 
-// What Lua says of the editor's tools.
+// Messages about the editor's tools.
 type (
-	// EditorTools tells which tools the user wants agents to have.
+	// EditorTools reports which tools the user wants agents to have.
 	EditorTools struct {
 		Tools   []string   `msgpack:"tools"` // by their names; none: agents get no server
 		Tasks   []Task     `msgpack:"tasks"`
 		Own     []UserTool `msgpack:"own"`     // of acp.tool()
 		Servers bool       `msgpack:"servers"` // Neovim can ask the language servers for them
-		Folder  string     `msgpack:"folder"`  // of what lives as long as Neovim, that only the user can open
+		Folder  string     `msgpack:"folder"`  // for what lives as long as Neovim; only the user can open it
 
 		Transport    string `msgpack:"transport"`    // "stdio", or "http" for agents that take that
-		Instructions bool   `msgpack:"instructions"` // the model is told of the tools in its system prompt too, where an agent takes that
+		Instructions bool   `msgpack:"instructions"` // the model's system prompt mentions the tools, if the agent takes that
 	}
 	// Task is a command that the user lets agents run by its name.
 	Task struct {
@@ -892,7 +892,7 @@ type (
 		ID          int                `msgpack:"id"`
 		Err         string             `msgpack:"err"` // for the agent, a sentence
 		Places      []EditorPlace      `msgpack:"places"`
-		Located     []EditorLocated    `msgpack:"located"` // other places, as servers tell them
+		Located     []EditorLocated    `msgpack:"located"` // other places, as servers send them
 		Counted     EditorCounted      `msgpack:"counted"` // places, or diagnostics, than those
 		Diagnostics []EditorDiagnostic `msgpack:"diagnostics"`
 		Text        string             `msgpack:"text"`
@@ -920,7 +920,7 @@ type (
 		Paths  []string `msgpack:"paths"`
 		Counts []int    `msgpack:"counts"`
 	}
-	// EditorLocated are the places that a language server tells in a file.
+	// EditorLocated are the places in a file that a language server reports.
 	EditorLocated struct {
 		Path     string   `msgpack:"path"`
 		Encoding string   `msgpack:"encoding"` // of the units: "utf-8", "utf-16" or "utf-32"
@@ -943,7 +943,7 @@ type (
 		Title string `msgpack:"title"`
 		Kind  string `msgpack:"kind"`
 	}
-	// EditorEdit is what is to become of a file. Nothing of it is done yet.
+	// EditorEdit is an edit to a file that has not been made yet.
 	EditorEdit struct {
 		Path    string `msgpack:"path"`
 		Text    string `msgpack:"text"`

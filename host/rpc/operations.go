@@ -1,6 +1,6 @@
 package rpc
 
-// What the host has Lua do. Each is answered with an error, or what is said here.
+// What the host has Lua do. Each is answered with an error, or as documented here.
 type (
 	// Hello is the first operation.
 	Hello struct {
@@ -18,7 +18,7 @@ type (
 		Result any    `msgpack:"result"`
 		Error  string `msgpack:"error,omitempty"`
 	}
-	// Group tells of a process group, which Lua kills if the host dies.
+	// Group reports a process group, which Lua kills if the host dies.
 	Group struct {
 		Pgid  int  `msgpack:"pgid"`
 		Alive bool `msgpack:"alive"`
@@ -42,7 +42,7 @@ type (
 		Count   int      `msgpack:"count"` // lines that the buffer has before
 		Row     int      `msgpack:"row"`
 		EndRow  int      `msgpack:"end_row"`
-		Append  bool     `msgpack:"append"` // the first line goes on behind col
+		Append  bool     `msgpack:"append"` // the first line is appended at col
 		Col     int      `msgpack:"col"`
 		Lines   []string `msgpack:"lines"`
 		MarkRow int      `msgpack:"mark_row"`
@@ -53,7 +53,7 @@ type (
 		Images  []Image  `msgpack:"images"`
 		Prose   []Rows   `msgpack:"prose"`
 	}
-	// Decor stands beside a line.
+	// Decor is shown beside a line.
 	Decor struct {
 		Row        int    `msgpack:"row"`
 		Right      string `msgpack:"right"`
@@ -72,7 +72,7 @@ type (
 		Sides  string   `msgpack:"sides"`
 		Around []Around `msgpack:"around"`
 	}
-	// Around is lines that are not shown, before a line of code.
+	// Around is hidden lines before a line of code.
 	Around struct {
 		Line  int      `msgpack:"line"`
 		Lines []string `msgpack:"lines"`
@@ -82,7 +82,7 @@ type (
 		Path string `msgpack:"path"`
 	}
 	ReviewEdit struct{ Edit }
-	// Unsent tells how many lines at the chat's end are of prompts that wait.
+	// Unsent reports how many lines at the chat's end belong to waiting prompts.
 	Unsent struct {
 		In
 		Rows int `msgpack:"rows"`
@@ -93,11 +93,11 @@ type (
 		Buf  int  `msgpack:"buf"`
 		Done bool `msgpack:"done"`
 	}
-	// ImageSaved tells that a file which an agent sent can be read now.
+	// ImageSaved reports that a file which an agent sent can now be read.
 	ImageSaved struct {
 		Path string `msgpack:"path"`
 	}
-	// OpenReview opens the review: the user has chosen the line that says what waits.
+	// OpenReview opens the review: the user chose the line that says what is pending.
 	OpenReview struct{ In }
 )
 
@@ -123,12 +123,12 @@ type (
 		Queue          []string     `msgpack:"queue"`
 		Ahead          []string     `msgpack:"ahead"` // words for the running turn that the agent has not taken yet
 		Steers         bool         `msgpack:"steers"`
-		Background     int          `msgpack:"background"` // how much goes on beside its turns
-		Cancels        bool         `msgpack:"cancels"`    // there are calls that can be cancelled alone
+		Background     int          `msgpack:"background"` // how much runs in the background
+		Cancels        bool         `msgpack:"cancels"`    // some calls can be cancelled alone
 		Forks          bool         `msgpack:"forks"`
 		ForksBefore    bool         `msgpack:"forks_before"` // an earlier prompt, too
 		Providers      bool         `msgpack:"providers"`
-		Directories    []string     `msgpack:"directories,omitempty"` // where it works beside Cwd
+		Directories    []string     `msgpack:"directories,omitempty"` // where it works besides Cwd
 		Takes          *Takes       `msgpack:"takes,omitempty"`
 		Usage          *Usage       `msgpack:"usage,omitempty"`
 		AuthMethods    []AuthMethod `msgpack:"auth_methods"`
@@ -142,12 +142,12 @@ type (
 		Unsaved        []string     `msgpack:"unsaved"`
 		Plan           []PlanEntry  `msgpack:"plan,omitempty"`
 	}
-	// LeftOut is an MCP server that the agent was not told of.
+	// LeftOut is an MCP server that the agent did not get.
 	LeftOut struct {
 		Name string `msgpack:"name"`
 		Why  string `msgpack:"why"`
 	}
-	// Takes tells which content blocks the agent takes.
+	// Takes says which content blocks the agent takes.
 	Takes struct {
 		Image    bool `msgpack:"image"`
 		Audio    bool `msgpack:"audio"`
@@ -237,7 +237,7 @@ type (
 		TerminalID string  `msgpack:"terminal_id,omitempty"`
 		Block      string  `msgpack:"block,omitempty"` // the content's own type
 	}
-	// Changes are the files of the record that have changed.
+	// Changes are the files whose changes in the record are new.
 	Changes struct {
 		In
 		Files []ChangedFileAt `msgpack:"files"`
@@ -288,12 +288,12 @@ type (
 		Row  int    `msgpack:"row"`
 		Text string `msgpack:"text"`
 	}
-	// FormFaults answers [SubmitForm]: what is wrong, none where it is sent, and what is said beside the rows as they are.
+	// FormFaults answers [SubmitForm]: what is wrong, none if it was sent, and the notes beside the present rows.
 	FormFaults struct {
 		Faults []FormNote `msgpack:"faults"`
 		Notes  []FormNote `msgpack:"notes"`
 	}
-	// ExtensionRequest is a request of a method that the user serves: AnswerExtension.
+	// ExtensionRequest is a request for a method that the user serves: AnswerExtension.
 	ExtensionRequest struct {
 		ID     int    `msgpack:"id"`
 		Method string `msgpack:"method"`
@@ -364,7 +364,7 @@ type (
 	}
 )
 
-// What is shown in the user's windows, and asked of the user.
+// What is shown in the user's windows, and what the user is asked.
 type (
 	// DiffPiece is a part of a diff's text, answered with whether the rest is wanted.
 	DiffPiece struct {
@@ -393,10 +393,10 @@ type (
 		At      []int  `msgpack:"at"` // id and line, and so on
 		Fresh   []Mark `msgpack:"fresh"`
 		KnownBy int    `msgpack:"known_by"`
-		Looked  bool   `msgpack:"looked"` // they are of the text that the user has made
+		Looked  bool   `msgpack:"looked"` // they are for the user's present text
 		Done    bool   `msgpack:"done"`
 	}
-	// Mark is a pending change that Lua has not got yet.
+	// Mark is a pending change that Lua does not have yet.
 	Mark struct {
 		ID       int      `msgpack:"id"`
 		Session  int      `msgpack:"session"`
@@ -445,13 +445,13 @@ type (
 		On      bool `msgpack:"on"`
 		MaxSize int  `msgpack:"max_size,omitempty"`
 	}
-	// WatchLimit tells why the disk cannot be watched; "": it can.
+	// WatchLimit says why the disk cannot be watched; "": it can.
 	WatchLimit struct {
 		Why string `msgpack:"why,omitempty"`
 	}
 	// UnsavedBufs asks for the buffers with unsaved text: []UnsavedBuf.
 	UnsavedBufs struct{}
-	// Unfinished tells of writes that were cut short.
+	// Unfinished reports interrupted writes.
 	Unfinished struct {
 		List []UnfinishedWrite `msgpack:"list"`
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// interpreter is how a language that is no shell's takes code that no file holds.
+// interpreter is how an interpreter other than a shell takes code that is not in a file.
 type interpreter struct {
 	code    string // options with code, each between blanks
 	letters string // the same, among other letters behind one dash
@@ -15,7 +15,7 @@ type interpreter struct {
 	input   bool   // without a file its input is the code
 }
 
-// interpreters are those that agents and users write code for on a line.
+// interpreters are those that agents and users write one-line code for.
 var interpreters = func() map[string]interpreter {
 	python := interpreter{letters: "c", modules: "WX", program: "-m", values: " -W -X ", input: true}
 	node := interpreter{code: " --eval --print -pe ", letters: "ep", modules: "rC", values: " -r -C --require --import --loader --conditions --env-file ", input: true}
@@ -44,8 +44,7 @@ func codeOf(name string) (interpreter, bool) {
 	return found, ok
 }
 
-// runsCode reports whether an interpreter with these arguments runs code that is in them, or that comes from
-// where it cannot be read.
+// runsCode reports whether an interpreter with these arguments runs code in them, or code that cannot be read.
 func (in interpreter) runsCode(args []word) bool {
 	unsure := false // the word before may be the value of an option
 	for i := 0; i < len(args); i++ {

@@ -10,43 +10,43 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Command is what a request runs, taken apart into simple commands. The zero value is none.
+// Command is what a request runs, split into simple commands. The zero value is none.
 type Command struct{ parts []part }
 
 // Given reports whether there is a command at all.
 func (c Command) Given() bool { return len(c.parts) > 0 }
 
-// part is one simple command, or something in the place of one that no pattern can allow.
+// part is one simple command, or something in its place that no pattern can allow.
 type part struct {
 	text  string // as written
 	words []word
 	why   string // what keeps an allow rule from matching, or ""
 	outer bool   // a shell whose script is in parts of its own
-	inert bool   // no command is in it that is not in other parts
+	inert bool   // every command in it is in other parts
 	holds bool   // a text in it may become a command
 	file  string // that a redirection names
 	value string // of a variable that is set, which may be a command
 
 	expanded []*syntax.Word // words that the shell expands, and those of lists and values: they may name files
-	folders  []part         // what changes the folder in the same script
+	folders  []part         // parts of the same script that change the folder
 	fed      string         // the script that may give it its input, or a file that it is named; or ""
 	written  bool           // it runs a file that the same script may have written
 }
 
-// word is one word of a part, without its quotes. What it is, is not known where the shell would still expand it.
+// word is one word of a part, without its quotes. Its text is unknown if the shell would still expand it.
 type word struct {
 	text  string
 	known bool
 }
 
-// maxDepth is how many shells within shells are looked into.
+// maxDepth is how many nested shells are examined.
 const maxDepth = 4
 
-// Shell takes a command line apart. Whatever it holds anywhere, in pipes,
-// substitutions, functions or in the script of a `bash -c`, is a part of it.
+// Shell splits a command line. Everything in it, in pipes, substitutions, functions or the script of a `bash -c`,
+// becomes a part.
 func Shell(script string) Command { return Command{shellParts(script, 0)} }
 
-// Argv takes a command apart that is run without a shell, unless it is one.
+// Argv splits a command that is run without a shell, unless it is a shell itself.
 func Argv(argv []string) Command {
 	if len(argv) == 0 {
 		return Command{}
@@ -61,10 +61,10 @@ func Argv(argv []string) Command {
 	return Command{insides(p, 0)}
 }
 
-// Unknown is a command of which no more than a description is told.
+// Unknown returns a command of which only a description is known.
 func Unknown(text, why string) Command { return Command{[]part{{text: text, why: why}}} }
 
-// Doubtful is a command that no pattern allows, and why.
+// Doubtful returns the command marked so that no pattern allows it, and why.
 func (c Command) Doubtful(why string) Command {
 	parts := slices.Clone(c.parts)
 	for i := range parts {
@@ -86,14 +86,14 @@ func Quoted(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// hidden reports whether a text has characters that a reader does not see, line breaks and tabs aside.
+// hidden reports whether a text has invisible characters other than line breaks and tabs.
 func hidden(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r != '\n' && r != '\t' && (unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar || (unicode.Is(unicode.Zs, r) && r != ' '))
 	})
 }
 
-// scriptLimit is how long a script may be that is read: the parser recurses as deep as the script nests.
+// scriptLimit bounds the scripts that are parsed: the parser recurses as deep as the script nests.
 const scriptLimit = 32 << 10
 
 func shellParts(script string, depth int) (parts []part) {
@@ -102,7 +102,7 @@ func shellParts(script string, depth int) (parts []part) {
 		return opaque("it is too long to be read")
 	}
 	defer func() {
-		if broken := recover(); broken != nil { // of the parser, on what an agent has written
+		if broken := recover(); broken != nil { // a bug in the parser, on an agent's input
 			parts = opaque("it cannot be read as a shell command")
 		}
 	}()
@@ -125,7 +125,7 @@ func shellParts(script string, depth int) (parts []part) {
 	return w.parts
 }
 
-// guessed is what a script that is no valid one might run, for rules that stop.
+// guessed returns what an invalid script might run, for rules that reject or ask.
 func guessed(script string) []part {
 	var parts []part
 	for _, line := range strings.FieldsFunc(script, func(r rune) bool { return strings.ContainsRune(";&|\n(){}`$", r) }) {
@@ -145,7 +145,7 @@ type walker struct {
 	script string
 	depth  int
 	parts  []part
-	fed    []bool                // of the nodes around: whether their input is another's output, or a file
+	fed    []bool                // for the enclosing nodes: whether their input is another's output, or a file
 	piped  map[*syntax.Stmt]bool // those that get the output of another
 }
 
@@ -157,8 +157,7 @@ func (w *walker) source(n syntax.Node) string {
 	return strings.TrimSpace(w.script[from:to])
 }
 
-// refuse adds a part that no pattern allows, though what it runs, if anything,
-// is in parts of its own.
+// refuse adds a part that no pattern allows, although what it runs, if anything, is in parts of its own.
 func (w *walker) refuse(n syntax.Node, why string) {
 	w.parts = append(w.parts, part{text: w.source(n), why: why, inert: true})
 }
@@ -169,14 +168,14 @@ func (w *walker) evaluated(n syntax.Node, why string) {
 	w.parts[len(w.parts)-1].holds = holdsCommand(n)
 }
 
-// doubt has rules that stop ask about the last part if it sets what says which programs others start.
+// doubt makes rules that reject or ask, ask about the last part if it sets a variable that decides which programs
+// others start.
 func (w *walker) doubt(sets bool) {
 	last := &w.parts[len(w.parts)-1]
 	last.holds = last.holds || sets
 }
 
-// visit knows what is harmless, and what is a command. What it does not know is
-// refused.
+// visit recognizes what is harmless, and what is a command. Anything else is refused.
 func (w *walker) visit(n syntax.Node) bool {
 	if n == nil {
 		w.fed = w.fed[:len(w.fed)-1]
@@ -195,7 +194,7 @@ func (w *walker) visit(n syntax.Node) bool {
 		*syntax.CaseClause, *syntax.CaseItem, *syntax.TimeClause,
 		*syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst, *syntax.ProcSubst,
 		*syntax.ExtGlob, *syntax.BraceExp:
-		// What of it stands in a command makes that one's words unknown.
+		// Inside a command it makes that command's words unknown.
 	case *syntax.Stmt:
 		if n.Coprocess {
 			w.refuse(n, "it starts a coprocess")
@@ -273,8 +272,7 @@ func isInput(r *syntax.Redirect) bool {
 	return false
 }
 
-// relate tells parts of one script of each other: in which folders they may be, and which of them use files that others
-// write.
+// relate relates the parts of one script: in which folders they may run, and which of them use files that others write.
 func (w *walker) relate() {
 	written := map[string]bool{}
 	var folders []part
@@ -342,14 +340,14 @@ func (w *walker) call(c *syntax.CallExpr) {
 	w.parts = append(w.parts, insides(p, w.depth)...)
 }
 
-// quoted is said of words that are known but oddly written.
+// quoted is the reason for words that are known but oddly written.
 const quoted = "it has an oddly quoted word"
 
-// expands is said of words that only the shell knows.
+// expands is the reason for words that only the shell knows.
 const expands = "the shell would still expand it"
 
-// wordOf is what a word says, and why an allow rule does not take it. Only words
-// as one writes them are taken: bare, or within quotes that nothing expands in.
+// wordOf returns the text of a word, and why an allow rule does not accept it. Only ordinary words are accepted: bare,
+// or in quotes in which nothing expands.
 func wordOf(w *syntax.Word, first bool) (text, why string) {
 	var b strings.Builder
 	for _, p := range w.Parts {
@@ -400,7 +398,8 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 	return b.String(), why
 }
 
-// unknownWhole is the text of a word of which nothing is known. Of others that are not known it is what they begin with.
+// unknownWhole is the text of a word about which nothing is known. The text of other unknown words is their known
+// beginning.
 const unknownWhole = "\x00"
 
 func withoutBackslashes(s string) string {
@@ -416,11 +415,11 @@ func withoutBackslashes(s string) string {
 	return b.String()
 }
 
-// shells run a script that is one of their arguments. They are known by these
-// names alone: another program may have the name elsewhere.
+// shells run a script that is one of their arguments. They are recognized only by these names: elsewhere another
+// program may have the name.
 var shells = []string{"sh", "bash", "zsh", "dash", "ksh"}
 
-// insides is a part, behind what a shell in it runs.
+// insides returns a part, preceded by what a shell in it runs.
 func insides(p part, depth int) []part {
 	name := p.name()
 	if script := evalScript(p.words); script != "" {
@@ -452,7 +451,7 @@ func insides(p part, depth int) []part {
 	return append(parts, p)
 }
 
-// within is what a script in a part runs, which has the part's input.
+// within returns what a script in a part runs, which has the part's input.
 func within(p part, script string, depth int) []part {
 	parts := shellParts(script, depth+1)
 	for i := range parts {
@@ -463,7 +462,7 @@ func within(p part, script string, depth int) []part {
 	return parts
 }
 
-// evalScript is the script that eval or trap has in its words, or "".
+// evalScript returns the script in the words of eval or trap, or "".
 func evalScript(words []word) string {
 	for len(words) > 0 && (words[0].text == "builtin" || words[0].text == "command") {
 		words = words[1:]
@@ -497,8 +496,7 @@ func (p part) name() string {
 	return p.words[0].text
 }
 
-// allowedBy reports whether an allow rule's pattern fits: yes, no, or maybe when
-// it would but for what is odd.
+// allowedBy reports whether an allow rule's pattern fits: yes, no, or maybe if only something odd prevents it.
 func (p part) allowedBy(pattern []string) match {
 	m := matchWords(pattern, p.words)
 	if p.why != "" && (m != no || len(p.words) == 0) {
@@ -510,9 +508,8 @@ func (p part) allowedBy(pattern []string) match {
 	return m
 }
 
-// matchWords compares a pattern with a command, word by word. In a word of the
-// pattern * stands for any characters, ** as its last word for any words. It is
-// maybe where it depends on a word that is not known.
+// matchWords compares a pattern with a command, word by word. In a word of the pattern * stands for any characters, **
+// as its last word for any words. It is maybe if it depends on an unknown word.
 func matchWords(pattern []string, words []word) match {
 	for i, want := range pattern {
 		switch {
@@ -555,7 +552,7 @@ func matchWord(pattern, text string) bool {
 	return true
 }
 
-// checkPattern finds patterns that could not mean what they say.
+// checkPattern finds patterns that cannot mean what they say.
 func checkPattern(pattern string) error {
 	words := strings.Fields(pattern)
 	switch {

@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// mostNames is how many names of files are looked for in a command, and mostFolders in how many folders.
+	// mostNames is how many names of files are checked for a command, and mostFolders in how many folders.
 	mostNames   = 4000
 	mostFolders = 8
 	// mostListed is how many folders are listed to expand a command's wildcards.
 	mostListed = 300
 )
 
-// looked is what of a command's files has been looked for while it is decided about.
+// looked is what has been checked of a command's files while deciding about it.
 type looked struct {
 	names, listed int
 	found         map[string][]Path // by the text of a part
 }
 
-// looking is a request with nothing looked for yet.
+// looking returns a request with nothing checked yet.
 func (r Request) looking() Request {
 	r.looked = &looked{found: map[string][]Path{}}
 	return r
 }
 
-// over reports whether a command names more files than are looked for.
+// over reports whether a command names more files than are checked.
 func (l *looked) over() bool { return l.names > mostNames || l.listed > mostListed }
 
-// paths are the files that a part's words may name: each word, what stands in one behind a = or the like, what the shell
-// makes of it, and all that in the folders that the script goes to.
+// paths returns the files that a part's words may name: each word, what follows a = or the like in it, what the shell
+// expands it to, and all that in the folders that the script goes to.
 func (p part) paths(r Request) []Path {
 	key := p.text + "\x00" + p.why
 	paths, known := r.looked.found[key]
@@ -70,8 +70,8 @@ func (p part) paths(r Request) []Path {
 	return paths
 }
 
-// goesTo are the folders, absolute, in which a part may run: the session's, those to which the script goes, by one
-// command or by several, and those of its options.
+// goesTo returns the absolute folders in which a part may run: the session's, those to which the script goes, by one
+// command or several, and those of its options.
 func (p part) goesTo(r Request) []string {
 	folders := []string{r.Cwd}
 	add := func(names []string) {
@@ -107,7 +107,7 @@ func (p part) goesTo(r Request) []string {
 	return folders
 }
 
-// named are the names of files that may stand in a part.
+// named returns the names of files that a part may contain.
 func (p part) named(r Request) []string {
 	var names []string
 	for i, w := range p.words {
@@ -129,7 +129,7 @@ func (p part) named(r Request) []string {
 	return names
 }
 
-// inWord are the names that one word may have: itself, and what is behind an option, a revision, a host or an @.
+// inWord returns the names that a word may contain: itself, and what follows an option, a revision, a host or an @.
 func inWord(text string) []string {
 	names := []string{text}
 	url := strings.Contains(text, "://")
@@ -144,17 +144,17 @@ func inWord(text string) []string {
 	return names
 }
 
-// inCode are the names that a text of several words, or a program in it, may have.
+// inCode returns the names that a text of several words, or a program in it, may contain.
 func inCode(text string) []string {
 	return slices.DeleteFunc(strings.FieldsFunc(text, func(c rune) bool {
 		return strings.ContainsRune(" \t\n\"'`()[]{}<>|&;,=:$*!?", c)
 	}), func(name string) bool { return !strings.ContainsAny(name, "./~") })
 }
 
-// expanded are the texts that the shell makes of a word: of its braces, ~, wildcards, the home folder and the session's.
-// What is not known of it is nothing.
+// expanded returns the texts that the shell makes of a word: of its braces, ~, wildcards, the home folder and the
+// session's. Unknown parts are empty.
 func expanded(w *syntax.Word, r Request) (texts []string) {
-	defer func() { _ = recover() }() // of the library, on what an agent has written
+	defer func() { _ = recover() }() // a bug in the library, on an agent's input
 	config := &expand.Config{
 		Env: expand.FuncEnviron(func(name string) string {
 			switch name {

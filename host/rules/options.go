@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// tool is what is known of a program with subcommands: which options may stand before one.
+// tool is what is known about a program with subcommands: which options may come before one.
 type tool struct {
 	values string // options that take the next word, each between blanks
 	flags  string // options that do not
-	others string // what else may stand there begins with one of these, or has a = if that is among them
+	others string // prefixes of anything else allowed there, or a = if that is among them
 }
 
-// tools are those that are often in rules. Of an option that is not known it cannot be told whether the
-// next word is its value or the subcommand.
+// tools are those often used in rules. After an unknown option, the next word may be its value or the subcommand.
 var tools = func() map[string]tool {
 	git := tool{
 		values: " -C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source ",
@@ -55,15 +54,14 @@ var tools = func() map[string]tool {
 	}
 }()
 
-// matchSubcommand compares a pattern with a command that may have options before the words that the
-// pattern wants. It is maybe where it depends on what an option means.
+// matchSubcommand compares a pattern with a command that may have options before the words of the pattern. It is maybe
+// if it depends on what an option means.
 func matchSubcommand(pattern []string, words []word) match {
 	if len(pattern) < 2 || len(words) < 2 || !words[0].known || !matchWord(pattern[0], words[0].text) {
 		return no
 	}
 	known := tools[path.Base(words[0].text)]
-	// How sure it is that a pattern's word may be looked for at a command's; those of one word of the
-	// pattern at a time.
+	// How sure it is that the pattern's current word may be at each of the command's.
 	at := make([]match, len(words)+2)
 	at[1] = yes
 	best := no
@@ -92,7 +90,7 @@ func matchSubcommand(pattern []string, words []word) match {
 	return best
 }
 
-// skipped reports whether a word is no more than an option, and whether it is one together with the next.
+// skipped reports whether a word is just an option, and whether it is one together with the next.
 func skipped(known tool, w string, beforeSubcommand bool) (alone, withNext match) {
 	if beforeSubcommand {
 		switch {

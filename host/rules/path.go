@@ -41,7 +41,7 @@ func privateGlob(glob string, r Request) globBelow {
 	return resolvedGlob(glob, r)
 }
 
-// FitsPrivate gives what tells whether a path, absolute and without links, is private by its name.
+// FitsPrivate returns a function that reports whether a path, absolute and without links, is private by name.
 func (l List) FitsPrivate(r Request) func(file string) bool {
 	globs := make([]globBelow, len(l.Private))
 	for i, glob := range l.Private {
@@ -52,8 +52,8 @@ func (l List) FitsPrivate(r Request) func(file string) bool {
 	}
 }
 
-// PrivateFolders are the folders, or files, without links, that globs of private files name: those below which
-// all that fits lies, besides the session's folder and whatever lies anywhere.
+// PrivateFolders returns the folders, or files, without links, that contain everything the globs of private files
+// match, besides the session's folder and globs that match anywhere.
 func (l List) PrivateFolders(r Request) []string {
 	var found []string
 	for _, glob := range l.Private {
@@ -82,16 +82,16 @@ func fixedPart(glob string) (fixed, rest string) {
 	return unescaped(fixed), rest
 }
 
-// globBelow is a glob as one request has it.
+// globBelow is a glob resolved for one request.
 type globBelow struct {
 	base string // the folder, or the file, at which it begins, without links; "" where nothing fits
 	rest string // the glob below that; "" for none
-	part string // what every file that fits has in its name
+	part string // a string in the name of every file that fits
 	fold bool   // letters are the same in both cases
 }
 
-// resolvedGlob is a glob that is absolute, of the home directory or relative to the session's folder. Its part before the
-// first wildcard is resolved, as the paths are that it is compared with.
+// resolvedGlob returns a glob that is absolute, in the home directory or relative to the session's folder. The part
+// before the first wildcard is resolved, like the paths that it is compared with.
 func resolvedGlob(glob string, r Request) globBelow {
 	if rest, ok := strings.CutPrefix(glob, "~"); ok && (rest == "" || rest[0] == '/') {
 		return below(r.Home, strings.TrimPrefix(rest, "/"), r)
@@ -118,8 +118,7 @@ func below(base, glob string, r Request) globBelow {
 	return g
 }
 
-// plainPart is the longest part of a glob that stands for itself, whatever the rest of it fits: to look for that is
-// quicker than to try the glob.
+// plainPart returns the longest literal part of a glob: searching for that is quicker than trying the glob.
 func plainPart(glob string) (longest string) {
 	if strings.ContainsAny(glob, `\[]{}`) {
 		return ""
@@ -132,7 +131,7 @@ func plainPart(glob string) (longest string) {
 	return longest
 }
 
-// matches reports whether it fits an absolute path.
+// matches reports whether the glob fits an absolute path.
 func (g globBelow) matches(file string) bool {
 	if g.base == "" || file == "" {
 		return false

@@ -1,8 +1,8 @@
-// Package rules decides permission requests by the user's rules: which allow or reject them, and which have the user
-// asked. It reads no file and knows neither agents nor the editor.
+// Package rules decides permission requests by the user's rules: which allow or reject them, and which ask the user. It
+// reads no file and knows neither agents nor the editor.
 //
-// What it allows it must have understood: whatever is unclear of a command or
-// a path ends in a question to the user, never in a permission.
+// It only allows what it has understood: anything unclear in a command or a path leads to a question, never to a
+// permission.
 package rules
 
 import (
@@ -24,7 +24,7 @@ const (
 	Ask    Action = "ask"
 )
 
-// Rule is one entry of the configuration. Of each field that is given, one of the values must match.
+// Rule is one entry of the configuration. For each given field, one of its values must match.
 type Rule struct {
 	Kinds    []string // of the tool call
 	Paths    []string // globs, see [Request.Paths]
@@ -34,7 +34,7 @@ type Rule struct {
 	Action   Action
 }
 
-// String is the rule in words: its fields, without the action.
+// String returns the rule in words: its fields, without the action.
 func (r Rule) String() string {
 	var parts []string
 	for _, f := range []struct {
@@ -81,8 +81,8 @@ type List struct {
 	Private []string
 }
 
-// Check returns what is wrong with the rules. A list with a mistake must not be
-// used: a later rule could allow what the wrong one was to stop.
+// Check returns what is wrong with the rules. A list with a mistake must not be used: a later rule could allow what the
+// wrong one should stop.
 func (l List) Check() error {
 	var all []error
 	for i, r := range l.Rules {
@@ -99,15 +99,15 @@ type Request struct {
 	Kind  string
 	Cwd   string  // the session's folder, without symbolic links
 	Home  string  // the user's
-	Fold  bool    // the file system takes upper and lower case as the same
+	Fold  bool    // the file system ignores case
 	Paths []Path  // every file that the request names
 	Run   Command // what it runs, if it does
 	MCP   bool    // it is about an MCP server's tool
 	Tool  string  // which one, as "server/tool", "" where that is not clear
-	// Absolute gives the absolute path that a word of a command means if it is
-	// the name of a file, and false where it cannot be one.
+	// Absolute returns the absolute path that a word of a command means as the name of a file, and false if it cannot
+	// be one.
 	Absolute func(string) (string, bool)
-	// Resolve gives an absolute path without symbolic links and "..", "" where that fails. It may read the disk.
+	// Resolve returns an absolute path without symbolic links and "..", "" if that fails. It may read the disk.
 	Resolve func(string) string
 	// List lists a folder, for the wildcards of a command. It may be nil.
 	List func(string) ([]fs.DirEntry, error)
@@ -115,12 +115,12 @@ type Request struct {
 	looked *looked
 }
 
-// Path is a file as named, and as it is found on the disk. Both are absolute and without ".."; Real is "" where it
-// cannot be told, and Given then may be anything. No rule allows a request for such a file.
+// Path is a file as named, and as it is found on the disk. Both are absolute and without ".."; Real is "" if it cannot
+// be determined, and then Given may be anything. No rule allows a request for such a file.
 type Path struct{ Given, Real string }
 
-// Verdict is what becomes of a request. Rules are the numbers, from 1, of those that decided, in ascending order. Why
-// says of Ask what kept a rule from deciding, or is "" where none came near; of the others what matched.
+// Verdict is the decision on a request. Rules are the numbers, from 1, of those that decided, in ascending order. For
+// Ask, Why says what kept a rule from deciding, or is "" if none came near; for the others, what matched.
 type Verdict struct {
 	Action Action
 	Rules  []int
@@ -148,8 +148,8 @@ const (
 	yes
 )
 
-// Decide finds the rules that decide. Each simple command of a compound one is
-// decided by itself: all must be allowed, and one that is rejected is enough.
+// Decide finds the rules that decide. Each simple command of a compound one is decided by itself: all must be allowed,
+// and one rejected is enough to reject.
 func (l List) Decide(r Request) Verdict {
 	r = r.looking()
 	parts := r.Run.parts
@@ -190,7 +190,7 @@ func (l List) Decide(r Request) Verdict {
 	return Verdict{Action: Allow, Rules: numbers(allowed), Why: strings.Join(reasons, "; ")}
 }
 
-// numbers are the rules of decisions, each once and in order.
+// numbers returns the rules of decisions, each once and in order.
 func numbers(list []decision) []int {
 	var rules []int
 	for _, d := range list {
@@ -200,7 +200,7 @@ func numbers(list []decision) []int {
 	return slices.Compact(rules)
 }
 
-// decision is what becomes of one simple command, or of a request that runs none. Without a rule no one has decided.
+// decision is the decision on one simple command, or on a request that runs none. Without a rule it is undecided.
 type decision struct {
 	part   part
 	action Action
@@ -299,7 +299,7 @@ func (rule Rule) fits(r Request, p part) bool {
 	if len(kinds) == 0 {
 		return true
 	}
-	// Whatever kind the agent gives a command, it is one.
+	// A command counts as one whatever kind the agent gives it.
 	if r.Run.Given() && slices.Contains(kinds, "execute") && (rule.Action != Allow || !r.MCP) {
 		return true
 	}
@@ -318,7 +318,7 @@ func (rule Rule) match(r Request, p part) match {
 		return tool
 	}
 	if len(rule.Commands) == 0 {
-		// Files say nothing of what a command does.
+		// Files say nothing about what a command does.
 		if rule.Action == Allow && r.Run.Given() && len(rule.Paths) > 0 && len(rule.Kinds) == 0 {
 			return no
 		}
@@ -339,7 +339,7 @@ func (rule Rule) match(r Request, p part) match {
 	return best
 }
 
-// matchTool matches the tool of an MCP server. Neither paths nor commands say what one does with them.
+// matchTool matches the tool of an MCP server. Paths and commands say nothing about what a tool does with them.
 func (rule Rule) matchTool(r Request) match {
 	switch {
 	case rule.Action == Allow && r.MCP && (r.Tool == "" || len(rule.Paths) > 0 || len(rule.Commands) > 0):
@@ -380,7 +380,7 @@ func (rule Rule) matchPaths(r Request, p part) bool {
 	return false
 }
 
-// private is the first private file that a request is about, or "".
+// private returns the first private file that a request is about, or "".
 func (l List) private(r Request, parts []part) string {
 	paths := slices.Clone(r.Paths)
 	for _, p := range parts {

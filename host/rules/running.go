@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// lookedAt is how many words behind a runner, and how many commands in options, are looked at: each look is at all words
-// behind it. What has more of them cannot be told.
+// lookedAt is how many words after a runner, and how many commands in options, are examined, as each examines all words
+// after it. With more of them the result is maybe.
 const lookedAt = 64
 
-// runners run what comes behind one of their subcommands.
+// runners run what follows one of their subcommands.
 var runners = map[string][]string{
 	"docker-machine": {"ssh"}, "vagrant": {"ssh"}, "colima": {"ssh"}, "perf": {"stat", "record", "trace"}, "cmake": {"-E"}, "salt": {"cmd.run"}, "enroot": {"start"},
 	"docker": {"exec", "run", "create"}, "podman": {"exec", "run", "create", "unshare"}, "nerdctl": {"exec", "run"}, "gh": {"ssh", "exec"}, "docker-compose": {"exec", "run"}, "kubectl": {"exec", "run"}, "ip": {"exec"},
@@ -27,13 +27,14 @@ var usualRunners = []string{"exec", "run", "x", "spawn", "enter", "shell", "cmd"
 var namingFiles = strings.Fields("git grep egrep fgrep zgrep rg ag ack ls cat cp mv ln touch mkdir rmdir cd pushd echo printf sed awk diff cmp comm head tail less more" +
 	" chmod chown chgrp stat file wc sort uniq cut tr tee find test set ed vi vim nvim view code gh curl jq yq basename dirname realpath readlink type which apt dnf brew man")
 
-// behindRunner are the words behind the subcommand by which a tool runs others, or behind --, where many have a command.
+// behindRunner returns the words after the subcommand by which a tool runs others, or after --, where many have a
+// command.
 func behindRunner(name string, args []word) []word {
 	subcommands, ok := runners[name]
 	if !ok {
 		subcommands = usualRunners
 	}
-	said := 0 // words that are no options
+	said := 0 // words that are not options
 	for i, w := range args {
 		if slices.Contains(subcommands, w.text) || !slices.Contains(namingFiles, name) && (w.text == "--" || w.text == "--args") {
 			return args[i+1:]
@@ -48,11 +49,11 @@ func behindRunner(name string, args []word) []word {
 	return nil
 }
 
-// commandOption is the name of an option whose value is a command, in the tools that have one.
+// commandOption matches the name of an option whose value is a command, in tools that have one.
 var commandOption = regexp.MustCompile(`command|exec|program|bin$|pager|filter|rsh|pre$|action|script|cmd|hook|wrap|call|run$|runner|linker|tool$|shell|preview|bind|askpass` +
 	`|upload-pack|receive-pack|rsync-path|entrypoint|sendmail|prog$|conclude|prepare|setup|cleanup`)
 
-// textOptions take a text of the user's, in which a command is none.
+// textOptions take a text of the user's, in which commands do not count.
 var textOptions = strings.Fields("-m -t -b -F -H -d -k --message --title --body --notes --description --subject --comment --text --reason --grep --author --label --regexp" +
 	" --regex --pattern --query --search --summary --format --prompt --data --header --name --match")
 
@@ -68,7 +69,7 @@ var shortCommandOptions = map[string]string{
 // shortOptions are letters of options behind one dash.
 var shortOptions = regexp.MustCompile(`^[a-zA-Z0-9]*$`)
 
-// commandValues are the commands that stand in a command's options.
+// commandValues returns the commands in a command's options.
 func commandValues(name string, args []word) (values []string) {
 	letters := shortCommandOptions[name]
 	for i, w := range args {
@@ -117,7 +118,7 @@ func commandValues(name string, args []word) (values []string) {
 	return values
 }
 
-// vimLetters are options of vim's by which it takes commands: from its words, from a file or from its input.
+// vimLetters matches vim's options that take commands: from its words, a file or its input.
 var vimLetters = regexp.MustCompile(`^-[a-zA-Z]*[cSseElu]`)
 
 // runsByCommands reports whether a program is given commands of its own language that can start others.
@@ -193,8 +194,8 @@ func runsByCommands(name string, args []word) bool {
 	return false
 }
 
-// isInputFile reports whether a word, or the value of an option, stands for the input, or for the output of a command in
-// the place of a file.
+// isInputFile reports whether a word, or the value of an option, stands for the input, or for the output of a command
+// in place of a file.
 func isInputFile(w word) bool {
 	value := w.text
 	if option, joined, ok := strings.Cut(value, "="); ok && strings.HasPrefix(option, "--") {
@@ -205,7 +206,7 @@ func isInputFile(w word) bool {
 	return value == "-" || strings.HasPrefix(value, "/dev/") && value != "/dev/null" || strings.HasPrefix(value, "/proc/")
 }
 
-// unknownFile reports whether make is to read a file that is not told, as one that a shell makes.
+// unknownFile reports whether make reads an unknown file, such as one made by a shell.
 func unknownFile(args []word) bool {
 	for i, w := range args {
 		if !w.known && i > 0 && slices.Contains([]string{"-f", "--file", "--makefile"}, args[i-1].text) {
@@ -215,7 +216,8 @@ func unknownFile(args []word) bool {
 	return false
 }
 
-// scriptValues are the values of options that may be a line of a shell's, whatever the option means: none of one word.
+// scriptValues returns the values of options that may be a shell line, whatever the option means: those of more than
+// one word.
 func scriptValues(name string, args []word) (values []string) {
 	if slices.Contains(texts, name) {
 		return nil
@@ -284,7 +286,7 @@ func scriptNames(pattern []string, script string) bool {
 	})
 }
 
-// scriptRuns reports whether a command in a shell's script fits the pattern, or cannot be told.
+// scriptRuns reports whether a command in a shell's script fits, or may fit, the pattern.
 func (s *stopper) scriptRuns(script string, depth int) bool {
 	return slices.ContainsFunc(shellParts(script, maxDepth), func(p part) bool {
 		return len(p.words) > 0 && s.stops(p.words, true, depth+1) != no

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// runsByAwk reports whether a program of awk's, among its arguments or where it cannot be read, may run a command.
+// runsByAwk reports whether an awk program, among the arguments or unreadable, may run a command.
 func runsByAwk(args []word) bool {
-	program := true // the next word that is no option is it
+	program := true // the next word that is not an option is the program
 	for i := 0; i < len(args); i++ {
 		switch w := args[i]; {
 		case w.text == "-e" || w.text == "--source":
@@ -44,10 +44,11 @@ func runsByAwk(args []word) bool {
 	return false
 }
 
-// awkCall is where a program of awk's runs something by its name, or has more of itself elsewhere.
+// awkCall matches where an awk program runs something by name, or includes more code.
 var awkCall = regexp.MustCompile(`\bsystem\s*\(|@\s*[a-zA-Z_]`)
 
-// awkRuns reports whether a program of awk's has a pipe, outside of its texts and patterns, or calls what runs a command.
+// awkRuns reports whether an awk program has a pipe, outside its strings and patterns, or calls something that runs a
+// command.
 func awkRuns(program string) bool {
 	var b strings.Builder // the program without them
 	last := byte('\n')    // before blanks
@@ -76,7 +77,7 @@ func awkRuns(program string) bool {
 	return strings.Contains(rest, "|") || awkCall.MatchString(rest)
 }
 
-// runsBySed reports whether a script of sed's, among its arguments or where it cannot be read, may run a command.
+// runsBySed reports whether a sed script, among the arguments or unreadable, may run a command.
 func runsBySed(args []word) bool {
 	var script []string
 	known := true
@@ -116,8 +117,8 @@ func runsBySed(args []word) bool {
 	return sedRuns(strings.Join(script, "\n"), known)
 }
 
-// sedOption takes an option of sed's apart that gives it a script: by its text (e) or by a file (f). Joined is 1 where the
-// value stands in the same word, -1 where it is the next one, and 0 where there is none.
+// sedOption parses an option that gives sed a script: as text (e) or as a file (f). joined is 1 if the value is in the
+// same word, -1 if it is the next one, and 0 if there is none.
 func sedOption(option string) (letter byte, value string, joined int) {
 	for _, long := range []struct {
 		name   string
@@ -143,15 +144,15 @@ func sedOption(option string) (letter byte, value string, joined int) {
 	return option[at], "", -1
 }
 
-// sedRuns reports whether a script of sed's, however a sed may read it, has the command e or the flag e of s, which run
-// what is there or in a line. So counts a script that is known and cannot be read, if there is an e in it at all.
+// sedRuns reports whether a sed script, in either way that a sed may parse it, has the command e or the flag e of s,
+// which run commands. So counts a known script that cannot be parsed, if it has an e at all.
 func sedRuns(script string, known bool) bool {
 	runs, ok := readSed(script, false)
 	runsToo, okToo := readSed(script, true)
 	return runs || runsToo || !ok && !okToo && known && strings.Contains(script, "e")
 }
 
-// readSed reads a script of sed's. Brackets says that a delimiter in brackets is none; seds differ in that.
+// readSed parses a sed script. brackets says that a delimiter in brackets does not count; seds differ in that.
 func readSed(s string, brackets bool) (runs, ok bool) {
 	delimited := func(s string, by byte) (rest string, ok bool) {
 		for i := 0; i < len(s); i++ {

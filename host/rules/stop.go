@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// stopper looks for the pattern of a rule that rejects or asks in a command, and in whatever that runs.
+// stopper looks for the pattern of a rule that rejects or asks in a command, and in anything that it runs.
 type stopper struct {
 	pattern []string
 	fed     string // what may be the command's input, or ""
-	left    int    // commands within it that are still looked at: beyond, it cannot be told
+	left    int    // commands within it that may still be examined; after that it is maybe
 }
 
-// mostLooks is how many commands within one are looked at.
+// mostLooks is how many commands within one are examined.
 const mostLooks = 1000
 
-// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by its own name or in a folder, or fits
-// what is run by way of another program. It is maybe of whatever cannot be told.
+// stoppedBy reports whether the pattern of a rule that rejects or asks fits, by name or in a folder, or fits what is
+// run through another program. It is maybe if that cannot be determined.
 func (p part) stoppedBy(pattern []string, r Request) match {
 	s := stopper{pattern: pattern, fed: p.fed, left: mostLooks}
 	switch {
@@ -44,7 +44,7 @@ func (p part) stoppedBy(pattern []string, r Request) match {
 // bracketed is a list, or JSON, that is the value of an option, and that a shell takes for a pattern.
 var bracketed = regexp.MustCompile(`=[\[{].*`)
 
-// linked is the name of the program to which a command's path leads, if it is another.
+// linked returns the name of the program to which a command's path leads, if it differs.
 func (p part) linked(r Request) string {
 	named := p.words[0]
 	if !named.known || !strings.Contains(named.text, "/") {
@@ -60,7 +60,7 @@ func (p part) linked(r Request) string {
 	return ""
 }
 
-// folded are texts where letters are the same in both cases, as the names of programs are on some file systems.
+// folded returns texts with case folded, as some file systems do with the names of programs.
 func folded(texts []string) []string {
 	list := make([]string, len(texts))
 	for i, text := range texts {
@@ -88,10 +88,10 @@ var wrappers = strings.Fields(`
 	alacritty gnome-terminal konsole kitty foot st urxvt x-terminal-emulator systemd-nspawn arch-chroot mpirun mpiexec srun bsub condor_run aws-vault
 	teller wine dockerize wait-for-it ts tsp orb with-lock-ex zrun flatpak-spawn`)
 
-// shellWrappers are those that have a shell run what they are told.
+// shellWrappers are those that have a shell run their arguments.
 var shellWrappers = strings.Fields("su ssh script eval trap watch sg runuser parallel sem tmux screen hyperfine flock entr concurrently nodemon mosh pssh watchexec pee mispipe")
 
-// withOperand are wrappers whose command comes after a word that is no option.
+// withOperand are wrappers whose command comes after a word that is not an option.
 var withOperand = strings.Fields("flock chroot taskset ssh chrt su runuser gosu su-exec sg setarch entr proot")
 
 // takingValues are the options of wrappers that take the next word, each a letter.
@@ -100,8 +100,8 @@ var takingValues = map[string]string{
 	"strace": "aeoOpsSuPXEI", "exec": "a", "watch": "n", "parallel": "jnaIdNLPSEsC",
 }
 
-// naming are programs whose further words name packages, files and tasks: none of them runs a command that stands there,
-// but for what behindRunner and commandValues know of them.
+// naming are programs whose further words name packages, files and tasks: none of them runs a command among these,
+// except as behindRunner and commandValues know.
 var naming = slices.Concat(namingFiles, texts, strings.Fields(`
 	rm unlink shred install dd tar zip unzip gzip gunzip bzip2 xz zstd 7z rsync scp patch column paste join split tac nl fold fmt expand seq date true false
 	: expr sleep kill pkill killall pgrep pidof ps top htop lsof id whoami groups hostname uname export alias unalias unset declare local readonly typeset
@@ -111,7 +111,7 @@ var naming = slices.Concat(namingFiles, texts, strings.Fields(`
 	pipenv conda mamba bundle md5sum sha256sum sha1sum cksum xxd od hexdump strings nm objdump size ldd du df dirs popd [[ let wait jobs umask ulimit
 	base64 tsc eslint prettier pytest jest vitest ruff black mypy cmake ninja aws gcloud az gsutil perf ip screen`))
 
-// isWrapper reports whether a program runs what its arguments say. GNU's, beside others, have a g before their names.
+// isWrapper reports whether a program runs what its arguments say. GNU versions may have a g before their names.
 func isWrapper(name string) bool {
 	gnu, _ := strings.CutPrefix(name, "g")
 	return isOneOf(wrappers, name) || slices.Contains(wrappers, gnu) ||
@@ -123,7 +123,7 @@ func isOneOf(list []string, name string) bool {
 	return slices.Contains(list, name) || slices.Contains(list, unversioned(name))
 }
 
-// unversioned is the name of a program without what tells its builds apart.
+// unversioned returns the name of a program without what distinguishes its builds.
 func unversioned(name string) string {
 	if bare, suffix, ok := strings.Cut(name, "."); ok && slices.Contains([]string{"exe", "static", "tiny", "basic", "nox", "gtk", "gtk3", "appimage"}, suffix) {
 		name = bare
@@ -131,12 +131,12 @@ func unversioned(name string) string {
 	return strings.TrimRight(strings.TrimSuffix(name, "-static"), "0123456789.-")
 }
 
-// otherNames are other names by which a program may be meant: GNU's beside others, that of a shell's module, and one
-// that a shell is told to look for among programs.
+// otherNames are prefixes of other names for a program: GNU versions, shell modules, and one that makes a shell look
+// among programs.
 var otherNames = []string{"g", "zf_", "^"}
 
-// stops is stoppedBy for the words of a command. Builtins says that a shell runs
-// it itself, and depth how many wrappers are around it.
+// stops is stoppedBy for the words of a command. builtins says that a shell runs it itself, and depth how many wrappers
+// are around it.
 func (s *stopper) stops(words []word, builtins bool, depth int) match {
 	if s.left--; s.left < 0 || depth > 4*maxDepth {
 		return maybe
@@ -201,8 +201,8 @@ func (s *stopper) matches(words []word) match {
 	return max(matchWords(s.pattern, words), matchSubcommand(s.pattern, words))
 }
 
-// stopsBehind looks for the pattern at any of the words behind a wrapper's name, as it is not known of each option
-// whether it takes a word.
+// stopsBehind looks for the pattern at any of the words after a wrapper's name, as not all options are known to take a
+// word or not.
 func (s *stopper) stopsBehind(name string, words []word, best match, depth int) match {
 	operand := slices.Contains(withOperand, name)
 	starts := name != "find" // the next word may be what is run
@@ -251,8 +251,8 @@ func (s *stopper) stopsBehind(name string, words []word, best match, depth int) 
 	return best
 }
 
-// behindOptions are the arguments of a wrapper from the first on that is neither an option nor a value of one. It is sure
-// where all of these options are known.
+// behindOptions returns the arguments of a wrapper from the first that is neither an option nor an option's value. It
+// is sure if all of these options are known.
 func behindOptions(name string, args []word) (rest []word, sure bool) {
 	letters, sure := takingValues[name]
 	for len(args) > 0 && (isOption(args[0].text) || name == "find" && args[0].text == ".") {
@@ -270,7 +270,7 @@ func behindOptions(name string, args []word) (rest []word, sure bool) {
 	return args, sure
 }
 
-// placed are the words of a wrapper that puts others into them: where it does, it is not known what they say.
+// placed returns the words of a wrapper that substitutes others into them: those are then unknown.
 func placed(name string, words []word) []word {
 	mark := "{"
 	switch name {
@@ -343,10 +343,10 @@ func givesCommands(options, run []word) bool {
 	return false
 }
 
-// executes reports whether an argument of find has the next ones be a command.
+// executes reports whether an argument of find makes the next ones a command.
 func executes(w string) bool { return strings.HasPrefix(w, "-exec") || strings.HasPrefix(w, "-ok") }
 
-// isOption tells what may stand between a wrapper and its command.
+// isOption reports whether a word may come between a wrapper and its command.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "-") || strings.Contains(w, "=") ||
 		strings.ContainsAny(w, "0123456789") && strings.Trim(w, "0123456789.smhd") == ""
@@ -377,7 +377,7 @@ func (s *stopper) readsCommands(name string, args []word) bool {
 	return operands < 2
 }
 
-// copies reports whether a program that the pattern names gets another name, by which it may then be run.
+// copies reports whether a program that the pattern names is given another name, by which it may then be run.
 func (s *stopper) copies(name string, args []word) bool {
 	return slices.Contains([]string{"cp", "ln", "mv", "install", "link"}, name) && slices.ContainsFunc(args, func(w word) bool {
 		dir, base := path.Split(w.text)
@@ -385,8 +385,8 @@ func (s *stopper) copies(name string, args []word) bool {
 	})
 }
 
-// mentioned reports whether arguments of a program that is not known name the command of the pattern, as what it may run.
-// To the programs of an interpreter a word is a name, unless it looks like code.
+// mentioned reports whether arguments of an unknown program name the pattern's command, which it may run. For programs
+// of an interpreter a word is a name, unless it looks like code.
 func (s *stopper) mentioned(name string, args []word) bool {
 	_, interprets := codeOf(name)
 	var b strings.Builder
@@ -403,7 +403,7 @@ func (s *stopper) mentioned(name string, args []word) bool {
 	return mentions(s.pattern, b.String())
 }
 
-// mentions reports whether a text has all words of a pattern, as names of their own and in their order.
+// mentions reports whether a text has all words of a pattern, as separate names and in order.
 func mentions(pattern []string, text string) bool {
 	found := false
 	for _, want := range pattern {
@@ -420,7 +420,7 @@ func mentions(pattern []string, text string) bool {
 	return found
 }
 
-// indexName is where a text has a name that is no part of another, or that of a program in its folder.
+// indexName returns where a text has a name that is not part of another, or a program's path with it.
 func indexName(text, name string) int {
 	const letters = "-_.+@ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	for from := 0; ; {

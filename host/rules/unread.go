@@ -9,14 +9,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// otherShells are those whose language is not read.
+// otherShells are those whose language is not parsed.
 var otherShells = []string{
 	"ash", "mksh", "pdksh", "oksh", "yash", "posh", "rbash", "rksh", "rzsh", "ksh93", "csh", "tcsh", "fish", "nu", "elvish", "xonsh", "pwsh", "powershell",
 	"osh", "ysh", "lksh", "loksh", "sash", "rc", "es", "ion", "git-shell",
 }
 
-// unread reports whether a command has a shell run what is not told in its words: a file, its input, or
-// what a variable holds. Builtins counts in what only a shell itself can do.
+// unread reports whether a command makes a shell run what its words do not show: a file, its input, or a variable's
+// value. builtins includes what only a shell itself can do.
 func unread(words []word, builtins bool) bool {
 	if len(words) == 0 || !words[0].known {
 		return false
@@ -89,7 +89,7 @@ func unread(words []word, builtins bool) bool {
 	return evaluates(words) || setsByWord(words)
 }
 
-// runsByGit reports whether git is told of a command, or of another name for one, in its options.
+// runsByGit reports whether git's options contain a command, or an alias for one.
 func runsByGit(args []word) bool {
 	for i := 0; i < len(args) && strings.HasPrefix(args[i].text, "-"); i++ {
 		value := strings.TrimPrefix(args[i].text, "--config-env=")
@@ -110,7 +110,7 @@ func runsByGit(args []word) bool {
 	})
 }
 
-// setsGit reports whether `git config`, or a clone with settings, names a command for later, or another name for one.
+// setsGit reports whether `git config`, or a clone with settings, sets a command for later, or an alias for one.
 func setsGit(args []word) bool {
 	at := slices.IndexFunc(args, func(w word) bool { return w.text == "config" || w.text == "clone" })
 	if at < 0 {
@@ -122,7 +122,7 @@ func setsGit(args []word) bool {
 	})
 }
 
-// gitCommandKey is a setting of git's that names a command, or makes one of others.
+// gitCommandKey matches a git setting that names a command, or makes one of others.
 var gitCommandKey = regexp.MustCompile(`^(alias\..*|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
 	`|.*\.(clean|smudge|process|program|cmd|command|textconv|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
 
@@ -149,8 +149,8 @@ func unreadScript(args []word) bool {
 	return true // its input
 }
 
-// evaluating are builtins to which a word is a variable or a number: a subscript in it is expanded once more,
-// as a command too.
+// evaluating are builtins that take a word as a variable or a number: a subscript in it is expanded once more, commands
+// included.
 var evaluating = []string{
 	"test", "[", "printf", "print", "read", "unset", "wait", "declare", "typeset", "local", "export", "readonly", "let", "getopts",
 	"mapfile", "readarray", "exit", "return", "break", "continue", "shift",
@@ -182,8 +182,8 @@ func evaluates(words []word) bool {
 		slices.ContainsFunc(words[1:], func(w word) bool { return w.known && shape.MatchString(w.text) })
 }
 
-// holdsCommand reports whether a text below a node would be a command if it were expanded once more, as
-// arithmetic does with variables.
+// holdsCommand reports whether a text below a node would run a command if expanded once more, as arithmetic does with
+// variables.
 func holdsCommand(n syntax.Node) bool {
 	found := false
 	look := func(text string) { found = found || strings.Contains(text, "$(") || strings.Contains(text, "`") }

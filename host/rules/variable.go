@@ -8,14 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// commandVariables name a program that others start, a library that they load, or the settings in which they find such
-// names.
+// commandVariables matches variables that name a program that others start, a library that they load, or the settings
+// in which they find such names.
 var commandVariables = regexp.MustCompile(`^(PATH|ENV|BASH_ENV|BASH_FUNC_.*|ZDOTDIR|FPATH|PS4|HOME|XDG_CONFIG_HOME|VISUAL|FCEDIT|BROWSER|LD_.*|DYLD_.*` +
 	`|GIT_SSH|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG.*|LESSOPEN|LESSCLOSE|TAR_OPTIONS|RIPGREP_CONFIG_PATH` +
 	`|PERL5OPT|PERL5DB|PYTHONSTARTUP|PYTHONBREAKPOINT|DOTNET_STARTUP_HOOKS|R_PROFILE(_USER)?|GCC_EXEC_PREFIX|COMPILER_PATH|BASH_LOADABLES_PATH|WGETRC|CURL_HOME|LUA_INIT.*|VIMINIT|EXINIT|INPUTRC|PSQLRC|HGRCPATH|MAKEFILES|GCONV_PATH|OPENSSL_CONF` +
 	`|CC|CXX|CPP|LD|AR|AS|RUSTC|.*(PAGER|EDITOR|ASKPASS|COMMAND|BROWSER|SHELL|_shell|_RSH|WRAPPER|RUNNER|LINKER|LAUNCHER))$`)
 
-// harmlessCommands are programs that these variables often name, of which no rule is about.
+// harmlessCommands matches programs that these variables often name and that no rule is about.
 var harmlessCommands = regexp.MustCompile(`^(cat|more|less|true|false|:|(cc|c\+\+|gcc|g\+\+|clang|clang\+\+)(-[0-9]+)?|ccache|sccache|(ba|z|da)?sh|/bin/(ba|z|da)?sh)( -[FRXSN]+)*$`)
 
 // options have the variables that hold a program's options, by what in them names a command.
@@ -43,7 +43,7 @@ func namesCommand(name string, value word) bool {
 	return commandVariables.MatchString(name) && !(value.known && harmlessCommands.MatchString(value.text))
 }
 
-// setting takes a word NAME=value apart.
+// setting splits a word NAME=value.
 func setting(w word) (name string, value word, ok bool) {
 	name, text, ok := strings.Cut(w.text, "=")
 	return name, word{text, w.known}, ok && w.known
@@ -73,8 +73,7 @@ func intoCommand(w word) bool {
 	return !w.known || options[w.text] != nil || commandVariables.MatchString(w.text)
 }
 
-// assigned tells of a variable that a script sets: whether it says which programs others start, and its value where
-// that is known.
+// assigned reports whether a variable that a script sets decides which programs others start, and its value if known.
 func assigned(a *syntax.Assign) (names bool, value string) {
 	is := word{known: true}
 	first := "" // what it begins with, if that is another variable's value
@@ -98,7 +97,7 @@ func assigned(a *syntax.Assign) (names bool, value string) {
 	return namesCommand(a.Name.Value, is), is.text
 }
 
-// beginning is the name of the variable with whose value a word begins: that of $NAME:… , also in double quotes.
+// beginning returns the name of the variable whose value a word begins with: that of $NAME:… , also in double quotes.
 func beginning(w *syntax.Word) string {
 	parts := w.Parts
 	if len(parts) > 0 {
@@ -126,7 +125,7 @@ func (s *stopper) holdsRun(value string) bool {
 	return value != "" && matchWords(s.pattern, []word{{value, true}}) != no
 }
 
-// setsByWord reports whether a builtin gives one of the variables that say which programs others start a value.
+// setsByWord reports whether a builtin sets one of the variables that decide which programs others start.
 func setsByWord(words []word) bool {
 	args := words[1:]
 	switch words[0].text {
@@ -147,7 +146,7 @@ func setsByWord(words []word) bool {
 	return false
 }
 
-// declaresName tells the option by which a variable becomes another name of one.
+// declaresName reports whether an option makes a variable another name of one.
 func declaresName(w word) bool {
 	return len(w.text) > 1 && w.text[0] == '-' && strings.Contains(w.text, "n")
 }

@@ -9,26 +9,25 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// Running is a turn that runs: what is known of it, and of the files in it, which a host that is killed tells the next
-// one by this.
+// Running is a running turn: what is known of it, and of the files in it, for the next host if this one is killed.
 type Running struct {
 	At    time.Time // when it began
 	Turn  turns.State
 	Marks []Mark
 }
 
-// Mark is what is known of a path in a turn that runs.
+// Mark is what is known of a path in a running turn.
 type Mark struct {
 	Path             string
-	Seen, Disk, Gone *review.Content // see the ledger's turn; nil where it has none
+	Seen, Disk, Gone *review.Content // see the ledger's turn; nil if it has none
 	Shown            bool            // a buffer shows it
-	Saved            bool            // the user has written it, and no buffer showed it
+	Saved            bool            // the user wrote it while no buffer showed it
 	Renamed          string          // what the user has named it, or ""
-	Copy             bool            // the user has named something so
-	Guessed          bool            // a call has named it, and nobody knew it before
+	Copy             bool            // the user named something like this
+	Guessed          bool            // a call named it, and nobody knew it before
 }
 
-// savedRunning is a Running with names in the place of texts.
+// savedRunning is a Running with names instead of texts.
 type savedRunning struct {
 	At     time.Time
 	Record [][]byte // the groups of the turn's
@@ -76,7 +75,7 @@ func decodeRunning(data []byte, text func(name string) (string, error)) (*Runnin
 	return r, err
 }
 
-// mapMarks returns a copy of marks with what f says in the place of each text.
+// mapMarks returns a copy of marks with each text replaced by f.
 func mapMarks(list []Mark, f func(text string) (string, error)) (_ []Mark, err error) {
 	list = slices.Clone(list)
 	for i := range list {

@@ -1,6 +1,6 @@
-// Package saved is what of a session outlives the host: the record of what its agent has changed, its turns,
-// and what the user has not sent yet. It is saved as an index and as texts. The index is written whole each
-// time and is small; a text is written once, as contents of the store, by whichever session needs it first.
+// Package saved keeps what outlives the host of a session: the record of what its agent changed, its turns, and what
+// the user has not sent yet. It is saved as an index and texts. The index is small and always written whole; a text is
+// written once, as contents of the store, by whichever session needs it first.
 package saved
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// The versions of the index. Fields may come and go within a version: gob leaves out what it does not know. Where a
-// field means something else, here or in the record (review.Group), format is raised, decode brings what the version
-// before saved into the new form, and testdata gets a fixture of it: nobody's review may go unread.
+// The versions of the index. Fields may come and go within a version: gob ignores unknown ones. If the meaning of a
+// field changes, here or in the record (review.Group), format is raised, decode converts what the previous version
+// saved, and testdata gets a fixture of it: nobody's review may go unread.
 const (
 	format = 4 // as it is written
-	oldest = 4 // that is read: those before were in no release
+	oldest = 4 // the oldest that is read: earlier ones were never released
 )
 
-// short is how many bytes a text may have that stands in the index itself.
+// short is the size in bytes up to which a text is in the index itself.
 const short = 128
 
-// About tells what was saved without reading it.
+// About describes what was saved without reading it.
 type About struct {
 	Agent      string `json:"agent"` // as configured
 	AgentTitle string `json:"agent_title"`
@@ -44,10 +44,10 @@ type About struct {
 	Files   int `json:"files,omitempty"`
 }
 
-// Key is how the store knows the session.
+// Key returns the store's key of the session.
 func (a About) Key() string { return a.Agent + "\n" + a.Cwd + "\n" + a.ID }
 
-// Count tells what of a record waits.
+// Count notes how much of a record is pending.
 func (a *About) Count(record *review.Record) { a.Changes, a.Files = record.Waiting() }
 
 // Session is what is saved of a session.
@@ -57,26 +57,26 @@ type Session struct {
 	History   turns.History
 	Originals []Original
 	Comments  []Comment
-	Told      []string // what was refused, and the agent knows
-	Running   *Running // the turn that runs; nil where none does
+	Told      []string // refusals that the agent knows about
+	Running   *Running // the running turn; nil for none
 	Unsaved   []Unsaved
 }
 
-// Original is where in the store a content without a text is byte for byte.
+// Original says where the store has the exact bytes of a content without a text.
 type Original struct {
 	Mark, Form string // what marks the content
 	Sum        checkpoint.Sum
 }
 
-// Comment is one that was not sent.
+// Comment is an unsent comment.
 type Comment struct {
 	review.Remark
 	Path    string
 	Signed  bool    // the quoted lines begin with what a diff has there
-	Present *string // the text in which its lines are counted; nil where that is not known
+	Present *string // the text in which its lines are counted; nil if unknown
 }
 
-// index is what the bytes of a record are, with names in the place of texts.
+// index is the serialized form of a session, with names instead of texts.
 type index struct {
 	Format   int
 	About    About
@@ -98,7 +98,7 @@ type savedTurn struct {
 	Did    []turns.File
 }
 
-// Image is a session at one moment, as it is written. It never changes, so any goroutine may write it.
+// Image is a session at one moment, written. It never changes, so any goroutine may write it.
 type Image struct {
 	About About
 
@@ -106,10 +106,10 @@ type Image struct {
 	index     []byte
 	parts     map[any]*part
 	originals []checkpoint.Sum
-	first     bool // made of no other image: nothing is known to be on the disk
+	first     bool // not made from another image: nothing is known to be on the disk
 }
 
-// part is something of an index that is encoded again only when it has changed.
+// part is a part of an index that is encoded again only if it has changed.
 type part struct {
 	is    any // another one when it has changed
 	data  []byte
@@ -125,7 +125,7 @@ type (
 	unsaved  struct{}
 )
 
-// turnState tells by where they are in memory whether the files of a turn are others: they are never changed in place.
+// turnState detects changed files of a turn by their addresses: they are never changed in place.
 type turnState struct {
 	turn       *turns.Turn
 	files, did *turns.File
@@ -142,14 +142,14 @@ func stateOf(t *turns.Turn, did []turns.File) turnState {
 	return turnState{t, first(t.Files), first(did), len(t.Files), len(did)}
 }
 
-// taking is an image in the making.
+// taking is an image being made.
 type taking struct {
 	was, now *Image
 	err      error
 }
 
-// part gives the part with a key, as the image before has it, if it is the same, or else as encode makes it with
-// names in the place of texts.
+// part returns the part with a key, from the previous image if it is the same, otherwise as encode makes it with names
+// instead of texts.
 func (i *taking) part(key, is any, encode func(name func(string) string) ([]byte, error)) []byte {
 	if i.err != nil {
 		return nil
@@ -199,8 +199,8 @@ func encoded(v any) ([]byte, error) {
 
 func decoded(data []byte, v any) error { return gob.NewDecoder(bytes.NewReader(data)).Decode(v) }
 
-// Take makes the image of a session, which may change afterwards. was is the image before of the same record and
-// turns, or nil: what has not changed since is taken from there.
+// Take makes the image of a session, which may change afterwards. was is the previous image of the same record and
+// turns, or nil: what has not changed is taken from there.
 func Take(s Session, was *Image) (*Image, error) {
 	i := &taking{was: was, now: &Image{About: s.About, parts: map[any]*part{}, first: was == nil}}
 	if was == nil {
@@ -246,7 +246,7 @@ func Take(s Session, was *Image) (*Image, error) {
 		return nil, fmt.Errorf("save the changes of a session: %w", i.err)
 	}
 	if i.now.about = string(about); s.Record.Empty() && s.History.Empty() && len(s.Comments) == 0 {
-		i.now.about = "" // nobody looks for that
+		i.now.about = "" // nobody needs that
 	}
 	return i.now, nil
 }
@@ -256,11 +256,11 @@ func (i *Image) Is(other *Image) bool {
 	return i != nil && other != nil && i.about == other.about && bytes.Equal(i.index, other.index)
 }
 
-// Write brings the image to the disk: the texts that are not there, then the index. It returns how many bytes
-// that were.
+// Write writes the image to the disk: the texts that are not there, then the index. It returns how many bytes were
+// written.
 func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 	if _, err := store.SavedAt(i.About.Key()); err != nil || i.first {
-		store.Doubt() // whoever has removed the record may have removed its texts too
+		store.Doubt() // whoever removed the record may have removed its texts too
 	}
 	needs := slices.Clone(i.originals)
 	known := map[checkpoint.Sum]bool{}
@@ -290,7 +290,7 @@ func (i *Image) Write(store *checkpoint.Store) (written int, err error) {
 	return written + len(i.index) + len(needs)*len(checkpoint.Sum{}), nil
 }
 
-// Session returns what the image was taken of; limit is that of its record.
+// Session returns what the image was taken of; limit is its record's.
 func (i *Image) Session(limit int) (Session, error) {
 	texts := map[checkpoint.Sum]string{}
 	for _, p := range i.parts {
@@ -303,8 +303,8 @@ func (i *Image) Session(limit int) (Session, error) {
 	})
 }
 
-// Load returns what the disk has under a key, or an error that is fs.ErrNotExist where there is nothing; limit
-// is that of its record.
+// Load returns what the disk has under a key, or an error that is fs.ErrNotExist if there is nothing; limit is its
+// record's.
 func Load(store *checkpoint.Store, key string, limit int) (Session, error) {
 	data, err := store.Load(key)
 	if err != nil {
@@ -313,17 +313,17 @@ func Load(store *checkpoint.Store, key string, limit int) (Session, error) {
 	return decode(data, limit, map[checkpoint.Sum]string{}, store.Content)
 }
 
-// ErrNewer is that a newer version of the plugin has saved a session: it is to be left as it is.
+// ErrNewer says that a newer version of the plugin saved a session, which must be left alone.
 var ErrNewer = errors.New("a newer version of the plugin saved them")
 
 var errOlder = errors.New("a version of the plugin before the first release saved them")
 
-// decode reads an index; texts are those that are known.
+// decode reads an index; texts are the known ones.
 func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content func(checkpoint.Sum) ([]byte, error)) (Session, error) {
 	fail := func(err error) (Session, error) {
-		return Session{}, fmt.Errorf("read the saved changes of a session: %v", err) // a text that is gone is no missing record
+		return Session{}, fmt.Errorf("read the saved changes of a session: %v", err) // a missing text is not a missing record
 	}
-	var head struct{ Format int } // in other versions the rest may be something else
+	var head struct{ Format int } // in other versions the rest may differ
 	if err := decoded(data, &head); err != nil {
 		return fail(err)
 	}
@@ -414,7 +414,7 @@ type Entry struct {
 	Saved time.Time
 }
 
-// List returns the sessions that were saved, the latest first. Records that say nothing of themselves are left out.
+// List returns the saved sessions, the latest first. Records that do not describe themselves are left out.
 func List(store *checkpoint.Store) ([]Entry, error) {
 	records, err := store.Records()
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 type Sessions struct {
 	config SessionsConfig
 
-	writing sync.Mutex // one after the other; guards failing
+	writing sync.Mutex // one at a time; guards failing
 	failing bool       // the last write has failed
 
 	mu     sync.Mutex
-	images map[string]*Image // on their way to the store, by key; nil for what is to be removed
+	images map[string]*Image // on their way to the store, by key; nil for removals
 }
 
 // SessionsConfig is what [Sessions] needs of its surroundings.
 type SessionsConfig struct {
 	Store      *checkpoint.Store // nil for none: nothing is saved, and nothing there
 	Background func(func())      // runs a function in a goroutine that the host's end waits for
-	// Failed hears of a write that has failed, on that goroutine. again says that the one before has failed too.
+	// Failed is told of a failed write, on that goroutine. again says that the previous one failed too.
 	Failed func(err error, again bool)
 }
 
@@ -40,7 +40,7 @@ func (s *Sessions) waiting(key string) (image *Image, ok bool) {
 	return image, ok
 }
 
-// List gives what is saved, the latest first. With an error it gives what is on its way alone.
+// List returns what is saved, the latest first. With an error it returns only what is on its way.
 func (s *Sessions) List() ([]Entry, error) {
 	if s.config.Store == nil {
 		return nil, nil
@@ -60,7 +60,7 @@ func (s *Sessions) List() ([]Entry, error) {
 	return entries, err
 }
 
-// Load gives what was saved last under a key, with a record of at most limit bytes. Where there is nothing the error is
+// Load returns what was last saved under a key, with a record of at most limit bytes. If there is nothing, the error is
 // [fs.ErrNotExist].
 func (s *Sessions) Load(key string, limit int) (Session, error) {
 	image, waits := s.waiting(key)
@@ -80,7 +80,7 @@ func (s *Sessions) Remove(key string) {
 	}
 }
 
-// Write writes an image in the background, or removes what is there where it is nil. done gets how much was written; it
+// Write writes an image in the background or, if it is nil, removes what is there. done gets how much was written; it
 // is not called if something newer comes first.
 func (s *Sessions) Write(key string, image *Image, done func(bytes int, err error)) {
 	s.wants(key, image)
@@ -93,7 +93,7 @@ func (s *Sessions) Write(key string, image *Image, done func(bytes int, err erro
 	})
 }
 
-// WriteNow writes an image before it returns, unless others are being written: then ok is false, and nothing is done.
+// WriteNow writes an image before it returns, unless others are being written: then it does nothing, and ok is false.
 func (s *Sessions) WriteNow(key string, image *Image) (bytes int, ok bool, err error) {
 	if !s.writing.TryLock() {
 		return 0, false, nil
@@ -104,7 +104,7 @@ func (s *Sessions) WriteNow(key string, image *Image) (bytes int, ok bool, err e
 	return bytes, true, err
 }
 
-// wants tells what is to be written under a key.
+// wants sets what to write under a key.
 func (s *Sessions) wants(key string, image *Image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,27 +8,26 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// Unsaved is what is known of a file with unsaved text: what was said of it before, if that was noted, and what came of
-// the agent's since.
+// Unsaved is what is known of a file with unsaved text: its earlier records, if noted, and the agent's changes since.
 type Unsaved struct {
 	Path   string
 	Noted  bool
 	Record review.Image // in the record
-	InTurn bool         // it was noted in the turn that runs
+	InTurn bool         // it was noted in the running turn
 	Turn   review.Image // in that
 	Behind []Behind     // the oldest first
 }
 
-// Behind is something of the agent's that the disk has and came under unsaved text.
+// Behind is a change by the agent that reached the disk under unsaved text.
 type Behind struct {
 	At        time.Time      // when its turn began; zero for none
 	Was, Is   review.Content // on the disk before it, and then
 	Before    review.Content // what a refusal gives the disk
-	Conflicts bool           // the buffer has not got all of it
+	Conflicts bool           // the buffer does not have all of it
 	Kept      bool           // the user had accepted it
 }
 
-// savedUnsaved is an Unsaved with names in the place of texts.
+// savedUnsaved is an Unsaved with names instead of texts.
 type savedUnsaved struct {
 	Path          string
 	Noted, InTurn bool
@@ -98,7 +97,7 @@ func decodeImage(path string, groups [][]byte, text func(name string) (string, e
 	return alone.Image(path), nil
 }
 
-// mapBehind returns a copy of a list with what f says in the place of each text.
+// mapBehind returns a copy of a list with each text replaced by f.
 func mapBehind(list []Behind, f func(text string) (string, error)) (_ []Behind, err error) {
 	list = slices.Clone(list)
 	for i := range list {

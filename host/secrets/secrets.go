@@ -1,5 +1,5 @@
-// Package secrets keeps what the user gives to log in with agents, and what their MCP servers are given, and blots it
-// out of everything that is shown, logged or stored of an agent.
+// Package secrets keeps the user's login secrets for agents, and those of their MCP servers, and masks them in
+// everything that is shown, logged or stored about an agent.
 package secrets
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const blot = "***"
 
-// Secrets are those of all agents of a host, by the names of the agents. Any goroutine may use them.
+// Secrets are the secrets of all agents of a host, by agent name. Any goroutine may use them.
 type Secrets struct {
 	traffic *traffic.Traffic
 
@@ -26,13 +26,13 @@ type Secrets struct {
 	hidden map[string][]string          // values, see [Secrets.Hide]
 }
 
-// New returns none. What is hidden stays out of the traffic, too.
+// New returns Secrets without any. Hidden values are masked in the traffic, too.
 func New(t *traffic.Traffic) *Secrets {
 	return &Secrets{traffic: t, login: map[string]map[string]string{}, hidden: map[string][]string{}}
 }
 
 // Keep remembers what the user gave to log in with an agent, for the environment of its processes: in memory only, and
-// told to nobody else. Nil forgets all of it.
+// never passed to anybody else. Nil forgets all of it.
 func (s *Secrets) Keep(agent string, values map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,14 +48,14 @@ func (s *Secrets) Keep(agent string, values map[string]string) {
 	s.login[agent] = all
 }
 
-// Login is what was kept of an agent. It is not to be changed.
+// Login returns what was kept for an agent. It must not be changed.
 func (s *Secrets) Login(agent string) map[string]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.login[agent]
 }
 
-// Blot blots the secrets out of a text of an agent's.
+// Blot masks the secrets in an agent's text.
 func (s *Secrets) Blot(agent, text string) string {
 	s.mu.Lock()
 	values := slices.AppendSeq(slices.Clone(s.hidden[agent]), maps.Values(s.login[agent]))
@@ -69,13 +69,13 @@ func (s *Secrets) Blot(agent, text string) string {
 	return text
 }
 
-// longestFirst sorts secrets, as one may be in another.
+// longestFirst sorts secrets, as one may contain another.
 func longestFirst(values []string) {
 	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
 }
 
-// Hide keeps the values that MCP servers of an agent's are given out of what is told of it. What is short may be any
-// word: only where it is such a value the traffic leaves it out.
+// Hide masks the values given to an agent's MCP servers. A short value may be any word: the traffic masks it only where
+// it is such a value.
 func (s *Secrets) Hide(agent string, values []string) {
 	s.traffic.Agent(agent).Hide(values)
 	s.mu.Lock()
@@ -87,7 +87,7 @@ func (s *Secrets) Hide(agent string, values []string) {
 	}
 }
 
-// Unhide is for values that are no secrets any more.
+// Unhide is for values that are no longer secret.
 func (s *Secrets) Unhide(agent string, values []string) {
 	s.traffic.Agent(agent).Unhide(values)
 	s.mu.Lock()
@@ -95,13 +95,13 @@ func (s *Secrets) Unhide(agent string, values []string) {
 	s.hidden[agent] = slices.DeleteFunc(s.hidden[agent], func(value string) bool { return slices.Contains(values, value) })
 }
 
-// secretName is how variables are named whose values are secrets.
+// secretName matches names of variables whose values are secrets.
 var secretName = regexp.MustCompile(`(?i)(key|token|secret|password|credential)s?$`)
 
-// leastInEnvironment is the length of the shortest value of such a variable that is blotted out, in bytes.
+// leastInEnvironment is the least length in bytes of such a variable's value to be masked.
 const leastInEnvironment = 8
 
-// Scrub blots out, in a line of JSON, what the user gave to log in with an agent, and the secrets of its environment.
+// Scrub masks, in a line of JSON, what the user gave to log in with an agent, and the secrets of its environment.
 func (s *Secrets) Scrub(agent string, environment map[string]string, line []byte) []byte {
 	values := slices.Collect(maps.Values(s.Login(agent)))
 	for name, value := range environment {

@@ -7,7 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/page"
 )
 
-// Coloured is how many lines of a file's change get the colours of their language.
+// Coloured is how many lines of a file's change are highlighted in their language.
 const Coloured = 500
 
 // source is the file that lines of a change show.
@@ -16,13 +16,13 @@ type source struct {
 	after []string // text that follows, but is not shown
 }
 
-// Code is what a parser is to colour of the lines [from, end) of a block, whose first line stands at row of a page:
-// what is code in one language, and the files of changes, each together and whole.
+// Code returns what a parser should highlight in the lines [from, end) of a block whose first line is at row of a page:
+// code in one language, and the files of changes, each as a whole.
 func Code(lines []Line, row, from, end int) []page.Code {
 	return slices.Concat(fenced(lines, row, from, end), changed(lines, row, from, end))
 }
 
-// fenced are the lines that have a language.
+// fenced returns the lines that have a language.
 func fenced(lines []Line, row, from, end int) []page.Code {
 	var code []page.Code
 	for i := 0; i < len(lines); {
@@ -36,7 +36,7 @@ func fenced(lines []Line, row, from, end int) []page.Code {
 	return code
 }
 
-// changed are the lines that a change of a file has.
+// changed returns the lines of files' changes.
 func changed(lines []Line, row, from, end int) []page.Code {
 	var codes []page.Code
 	for i := 0; i < len(lines); {

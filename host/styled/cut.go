@@ -11,7 +11,7 @@ func Cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// Flatten is lines as Lua takes them: the texts, and the highlights as row, column, end column, group.
+// Flatten returns lines for Lua: the texts, and the highlights as row, column, end column, group.
 func Flatten(lines []Line) (texts []string, marks []int) {
 	texts, marks = make([]string, len(lines)), []int{}
 	for row, l := range lines {

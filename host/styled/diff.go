@@ -13,8 +13,8 @@ import (
 // longestLine is how much of a line of a change is shown, in bytes.
 const longestLine = 1000
 
-// The sides of a change that a line of it stands on. One that is no text of the file, or not from its beginning, is
-// on none.
+// The sides of a change that a line of it is on. One that is not text of the file, or not from its beginning, is on
+// none.
 const (
 	BothSides = ' '
 	OldSide   = '-'
@@ -24,14 +24,14 @@ const (
 
 // FileText is a line of a file as a change shows it.
 type FileText struct {
-	Lead  []Piece     // what stands before its sign
+	Lead  []Piece     // what comes before its sign
 	Side  byte        // which is its sign; not NoSide
 	Text  string      // without "\n"
 	Words []diff.Span // of Text, that have changed
 	Look  Look
 }
 
-// Look is how a [FileText] is highlighted; [Plain] is for what is not.
+// Look is how a [FileText] is highlighted; [Plain] is no highlight.
 type Look struct {
 	Line  Group // from the sign to the end
 	Sign  Group
@@ -39,15 +39,14 @@ type Look struct {
 	Words Group
 }
 
-// The looks of lines whose change nobody has decided.
+// The looks of undecided lines.
 var (
 	Same    = Look{Plain, Plain, Plain, Plain}
 	Added   = Look{Line: DiffAdd, Sign: DiffAdded, Text: Plain, Words: DiffAddText}
 	Removed = Look{Line: DiffDelete, Sign: DiffRemoved, Text: Plain, Words: DiffDeleteText}
 )
 
-// Render is the line: what stands before it, its sign, and its text, of a long one what has changed and how much is
-// missing.
+// Render returns the line: its lead, its sign, and its text; of a long one what has changed and how much is missing.
 func (f FileText) Render() Line {
 	l := Join(f.Lead...)
 	sign := len(l.Text)
@@ -75,7 +74,7 @@ func (f FileText) Render() Line {
 	return l
 }
 
-// shownPart is what is shown of a line: all, or of a long one what changed.
+// shownPart returns what is shown of a line: all, or what changed in a long one.
 func shownPart(text string, words []diff.Span) (from, to int) {
 	if len(text) <= longestLine {
 		return 0, len(text)
@@ -86,7 +85,7 @@ func shownPart(text string, words []diff.Span) (from, to int) {
 	return from, Boundary(text, min(len(text), from+longestLine))
 }
 
-// Boundary is a place between characters, at most n.
+// Boundary returns a place between characters, at most n.
 func Boundary(text string, n int) int {
 	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n--
@@ -94,8 +93,8 @@ func Boundary(text string, n int) int {
 	return n
 }
 
-// Diff is a change as unified hunks, without the file's name: about limit lines of it, and how many more there are.
-// What a line says behind indent is its number, where that is known, a sign, and the file's text.
+// Diff returns a change as unified hunks, without the file's name: about limit lines of it, and how many more there
+// are. After indent, a line has its number, if known, a sign, and the file's text.
 func Diff(f *diff.File, indent string, limit int) (lines []Line, more int) {
 	width := numberWidth(f)
 	of := &source{file: f.Path}
@@ -143,7 +142,7 @@ func Diff(f *diff.File, indent string, limit int) (lines []Line, more int) {
 	return lines, more
 }
 
-// hunkLine is a line of a hunk, which leads to the file's.
+// hunkLine returns a line of a hunk, which refers to the file's.
 func hunkLine(l diff.Line, indent string, width int) Line {
 	f := FileText{Lead: []Piece{Text(indent, Plain)}, Side: BothSides, Text: l.Text, Words: l.Words, Look: Same}
 	number := l.New
@@ -161,7 +160,7 @@ func hunkLine(l diff.Line, indent string, width int) Line {
 	return out
 }
 
-// numberWidth is the width of the widest line number, 0 where none is known.
+// numberWidth returns the width of the widest line number, 0 if none is known.
 func numberWidth(f *diff.File) int {
 	highest := 0
 	for _, h := range f.Hunks[max(0, len(f.Hunks)-1):] {
@@ -175,7 +174,7 @@ func numberWidth(f *diff.File) int {
 	return len(strconv.Itoa(highest))
 }
 
-// FileHead is the name of a file and how much of it changes.
+// FileHead returns the name of a file and how much of it changes.
 func FileHead(name string, added, removed int) Line {
 	return Join(append([]Piece{Text(name, ToolTitle)}, Counts(added, removed)...)...)
 }

@@ -1,5 +1,6 @@
-// Package styled is text as a window shows it: pieces and lines with their highlights, and what all pages say in the
-// same way: a line of a file's change, a command, markdown, a count. It is pure, and knows nothing of what it is about.
+// Package styled is text as a window shows it: pieces and lines with their highlights, and what all pages show in the
+// same way: a line of a file's change, a command, markdown, a count. It is pure, and does not know what the text is
+// about.
 package styled
 
 import (
@@ -15,8 +16,8 @@ type Mark struct {
 	Group       Group
 }
 
-// Line is one line of a page. Right is shown at the window's right edge and
-// is no part of the text; Sign stands in the sign column.
+// Line is one line of a page. Right is shown at the window's right edge and is not part of the text; Sign is shown in
+// the sign column.
 type Line struct {
 	Text       string
 	Marks      []Mark
@@ -27,18 +28,18 @@ type Line struct {
 	// Lang is the language of a line of code. It begins at byte Indent, and so does the text of a line with a Side.
 	Lang   string
 	Indent int
-	// Side is that of the change of a file that the line shows, see [NoSide]; 0 where it shows none.
+	// Side is the side of the file's change that the line shows, see [NoSide]; 0 if it shows none.
 	Side byte
 	// Image is the file of a picture that the line names.
 	Image string
-	// Place is where the line leads to; it is no part of how the line looks.
+	// Place is what the line refers to; it is not part of the line's look.
 	Place Place
 
 	source *source  // of a line with a Side
-	before []string // text of the file that stands there, but is not shown
+	before []string // text of the file before it that is not shown
 }
 
-// Place is a place in a file. Line is 1-based, 0 for none. What is External is no text and is opened outside of Neovim.
+// Place is a place in a file. Line is 1-based, 0 for none. An External file is not text and is opened outside Neovim.
 type Place struct {
 	Path     string
 	Line     int
@@ -77,7 +78,7 @@ func (l *Line) Shift(n int) {
 	l.Indent += n
 }
 
-// Shorten cuts a line that has many more than limit bytes, and says how much is missing, and more behind that.
+// Shorten cuts a line that has many more than limit bytes, and says how much is missing, followed by more.
 func (l *Line) Shorten(limit int, more string) {
 	if len(l.Text) <= limit+64 { // or it is short enough already
 		return
@@ -105,7 +106,7 @@ type Piece struct {
 // Text is a piece of a line; its group is [Plain] for one without a highlight.
 func Text(text string, group Group) Piece { return Piece{text, group} }
 
-// Join makes one line of pieces.
+// Join makes one line from pieces.
 func Join(pieces ...Piece) Line {
 	var l Line
 	for _, p := range pieces {
@@ -121,7 +122,7 @@ func (l *Line) Add(p Piece) {
 	l.mark(from, len(l.Text), p.Group)
 }
 
-// mark highlights bytes of the line, where the group is not [Plain].
+// mark highlights bytes of the line, unless the group is [Plain].
 func (l *Line) mark(from, to int, group Group) {
 	if group != Plain && from < to {
 		l.Marks = append(l.Marks, Mark{from, to, group})
@@ -140,7 +141,7 @@ func Prefixed(text, prefix string, group Group) []Line {
 	return list
 }
 
-// plainLines is a text without highlights.
+// plainLines returns a text without highlights.
 func plainLines(text string) []Line {
 	parts := strings.Split(text, "\n")
 	list := make([]Line, len(parts))

@@ -2,7 +2,7 @@ package styled
 
 import "github.com/acp-nvim/acp-nvim/host/markdown"
 
-// Markdown is a finished markdown text as lines.
+// Markdown returns a finished markdown text as lines.
 func Markdown(text string) []Line {
 	var doc markdown.Document
 	doc.Append(text)

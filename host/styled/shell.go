@@ -8,17 +8,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// shellLimit is how long a command may be that is coloured: the parser recurses as deep as it nests.
+// shellLimit bounds the commands that are highlighted: the parser recurses as deep as they nest.
 const shellLimit = 32 << 10
 
-// Shell is a command line with its colours; what cannot be parsed has none.
+// Shell returns a highlighted command line; one that cannot be parsed is plain.
 func Shell(command string) (shown []Line) {
 	shown = plainLines(command)
 	if len(command) > shellLimit {
 		return shown
 	}
 	defer func() {
-		if broken := recover(); broken != nil { // of the parser, on what an agent has written
+		if broken := recover(); broken != nil { // a bug in the parser, on an agent's input
 			shown = plainLines(command)
 		}
 	}()
@@ -50,7 +50,7 @@ type shellSpan struct {
 	group    Group
 }
 
-// shellSpans are in the order of the text, an outer one before those in it.
+// shellSpans returns spans in text order, an outer one before those in it.
 func shellSpans(file *syntax.File) []shellSpan {
 	var spans []shellSpan
 	add := func(from, to syntax.Pos, group Group) {

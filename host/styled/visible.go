@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// manySpaces is from when on a run of spaces could hide what is behind it.
+// manySpaces is the length from which a run of spaces could hide what follows.
 const manySpaces = 40
 
-// Visible shows what a reader would not see, or would see in another order, of text that an agent has written: control
-// characters as ^[, characters without a shape as <U+202E>, bytes that are no text as <FF>, many spaces as their
-// number. In prose the joiners and spaces stay that languages need.
+// Visible makes visible what a reader would not see, or would see in another order, in an agent's text: control
+// characters as ^[, characters without a shape as <U+202E>, invalid bytes as <FF>, many spaces as their number. In
+// prose, the joiners and spaces that languages need stay.
 func Visible(lines []Line, prose bool) []Line {
 	lines = slices.Clone(lines)
 	for i, l := range lines {
@@ -106,7 +106,7 @@ func visible(s string, prose bool) (string, func(int) int) {
 	}
 }
 
-// unseen tells characters that have no shape, or change the order of others.
+// unseen reports whether a character has no shape, or changes the order of others.
 func unseen(r rune) bool {
 	switch r {
 	case ' ':
@@ -117,7 +117,7 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Zs) || (r >= 0xfe00 && r <= 0xfe0f) || (r >= 0xe0000 && r <= 0xe0fff)
 }
 
-// needed tells those that languages and emoji are written with.
+// needed reports whether languages or emoji need a character.
 func needed(r rune) bool {
 	return r == 0x200c || r == 0x200d || r == 0xfe0f || r == 0xfe0e || r == 0xa0 || r == 0x3000 || r == 0x202f
 }

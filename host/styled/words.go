@@ -10,10 +10,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// OneLine has a text be one line, with one space where there were more.
+// OneLine returns a text as one line, with single spaces.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Many is so many things, in words.
+// Many returns a number of things, in words.
 func Many(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -21,7 +21,7 @@ func Many(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// Size is so many bytes, in words.
+// Size returns a number of bytes, in words.
 func Size(n int) string {
 	switch {
 	case n < 1<<10:
@@ -32,8 +32,7 @@ func Size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// Counts says how many lines a change adds and removes, with two spaces before each number; nothing where there
-// are none.
+// Counts says how many lines a change adds and removes, with two spaces before each number; nothing if there are none.
 func Counts(added, removed int) []Piece {
 	var list []Piece
 	if added > 0 {
@@ -45,7 +44,7 @@ func Counts(added, removed int) []Piece {
 	return list
 }
 
-// Relative is a path as shown: relative to a folder where it is below it.
+// Relative returns a path for display: relative to a folder if it is below it.
 func Relative(folder, p string) string {
 	if rel, err := filepath.Rel(folder, p); err == nil && path.IsAbs(p) && rel != ".." && !strings.HasPrefix(rel, "../") {
 		if strings.HasSuffix(p, "/") {
@@ -56,7 +55,7 @@ func Relative(folder, p string) string {
 	return p
 }
 
-// Cells is how many cells of a window a text takes.
+// Cells returns how many cells of a window a text takes.
 func Cells(s string) int {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

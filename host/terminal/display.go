@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// behind is how much output of an agent may wait until somebody looks; of more only the end is ever shown.
+	// behind is how much of an agent's output may wait until somebody looks; of more, only the end is ever shown.
 	behind = 512 << 10
 	// pipeLimit is how much text a display keeps that no agent asks for.
 	pipeLimit = 1
@@ -48,8 +48,7 @@ func newDisplay(limit int) *Display {
 	return &Display{cols: columns, rows: rows, limit: limit, screen: NewScreen(columns, rows, limit)}
 }
 
-// Write appends output. Plain says that it came through a pipe and not through a terminal: a line feed
-// is to return the carriage too.
+// Write appends output. plain says that it came through a pipe, not a terminal: a line feed also returns the carriage.
 func (d *Display) Write(p []byte, plain bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +77,7 @@ func (d *Display) show(p []byte) {
 	d.tape.write(p, func(drawn []byte) { _, _ = d.screen.Write(drawn) })
 }
 
-// hurry drops the beginning of what waits.
+// hurry drops the beginning of the pending output.
 func (d *Display) hurry() {
 	cut := len(d.pending) - behind
 	if i := bytes.IndexByte(d.pending[cut:], '\n'); i >= 0 {
@@ -90,7 +89,7 @@ func (d *Display) hurry() {
 	d.pending = append(d.pending[:0], d.pending[cut:]...)
 }
 
-// gap is what another terminal shows in the place of n bytes.
+// gap returns what another terminal shows in place of n bytes.
 func gap(n int64) string {
 	return fmt.Sprintf("\r\n\x1b[2m[… %d KB are not shown …]\x1b[m\r\n", (n+1023)/1024)
 }
@@ -102,7 +101,7 @@ func (d *Display) settle() {
 	}
 }
 
-// Replace gives the display another output than it has had. One that only continues the former is appended.
+// Replace replaces the display's output. One that only continues the former is appended.
 func (d *Display) Replace(p []byte, plain bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +154,7 @@ func (d *Display) Tail(n int) (lines []Line, total int) {
 	return d.screen.Tail(n)
 }
 
-// Answering says that there is somebody to answer queries: from now on they are in what is read.
+// Answering says that somebody answers queries: from now on they are included in what is read.
 func (d *Display) Answering(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +170,7 @@ type Reader struct {
 }
 
 // Read returns the next bytes for another terminal, about limit of them, and whether there are more. Anew says that the
-// other terminal must be emptied before. A reader that falls behind what is kept goes on with the newest.
+// other terminal must be emptied before. A reader that falls behind what is kept continues with the newest.
 func (d *Display) Read(r *Reader, limit int) (data []byte, anew, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unit is a piece of a program's output that is not to be taken apart.
+// unit is an indivisible piece of a program's output.
 type unit int
 
 const (
@@ -18,25 +18,25 @@ const (
 )
 
 const (
-	// longestSequence is how long a control sequence is taken for one, and longestLink a hyperlink.
+	// longestSequence and longestLink bound what counts as a control sequence and a hyperlink.
 	longestSequence = 256
 	longestLink     = 4096
-	// mostParameters is how many parameters of a control sequence pass, those counted that colons divide,
-	// and largestParameter what one says at most: Neovim has room for 16 (0.10) or 32 and does not look.
+	// mostParameters is how many parameters of a control sequence pass, counting those separated by colons, and
+	// largestParameter the largest value: Neovim has room for 16 (0.10) or 32 and does not check.
 	mostParameters   = 16
 	largestParameter = 99_999
-	// mostRepeated is how many characters a repetition (REP) becomes at most. Neovim is not asked for one:
-	// of a character without width it would never come to an end.
+	// mostRepeated is the most characters that a repetition (REP) expands to. Neovim never gets one: with a zero-width
+	// character it would never end.
 	mostRepeated = 1000
 )
 
-// filter takes a program's output apart and drops what would reach beyond the window that shows it: the clipboard,
+// filter parses a program's output and drops what would have an effect beyond the window that shows it: the clipboard,
 // notifications, titles and the working folder (OSC), device control, application and other strings (DCS, APC, PM,
 // SOS), the size and place of the window, printing, bells, and modes that change what the mouse, the focus and pasting
-// send. What it passes is a list of what is known to be harmless. Sequences may be cut anywhere.
+// send. It passes only what is known to be harmless. Sequences may be cut anywhere.
 //
-// Queries are harmless only where nobody answers, and are handed out apart; so is what is harmless to a
-// Screen, but ends Neovim when its window shrinks.
+// Queries are harmless only if nobody answers, and are passed separately; so is what is harmless to a Screen but
+// crashes Neovim when its window shrinks.
 type filter struct {
 	alternate bool // the alternate page is shown
 	last      byte // the character before, for REP, if it is ASCII; else 0
@@ -70,7 +70,7 @@ var passes = func() (t [256]bool) {
 	return t
 }()
 
-// feed hands out the units of p in order. What is handed out is valid until emit returns.
+// feed passes the units of p to emit in order. They are valid until emit returns.
 func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -154,7 +154,7 @@ func (f *filter) hold(b byte, limit int) {
 	f.held = append(f.held, b)
 }
 
-// misplaced handles a byte that belongs into no sequence, and tells how many bytes are to be read again.
+// misplaced handles a byte that belongs to no sequence, and returns how many bytes to read again.
 func (f *filter) misplaced(b byte, emit func(unit, []byte)) int {
 	switch {
 	case b == 0x1b:
@@ -166,7 +166,7 @@ func (f *filter) misplaced(b byte, emit func(unit, []byte)) int {
 	case b >= 0x80:
 		f.state = ground
 		return 1
-	case passes[b]: // a control character is obeyed inside of a sequence
+	case passes[b]: // control characters take effect inside a sequence
 		emit(plain, []byte{b})
 	}
 	return 0
@@ -199,7 +199,7 @@ func (f *filter) escape(b byte, emit func(unit, []byte)) int {
 			f.alternate = false
 			emit(sequence, f.held)
 		case '8':
-			// Neovim may have fewer rows than when the cursor was saved, and moves it there unless a control
+			// Neovim may have fewer rows than when the cursor was saved, and still moves it there unless a control
 			// sequence follows. This one changes nothing.
 			emit(sequence, append(f.held, "\x1b[10m"...))
 		case '7', 'D', 'E', 'H', 'M', '=', '>':
@@ -273,8 +273,8 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 	return 0
 }
 
-// bounded makes the parameters of a sequence, in their own place, no more and no larger than may pass,
-// and reports whether they are parameters at all.
+// bounded limits, in place, the number and size of a sequence's parameters, and reports whether they are parameters at
+// all.
 func bounded(params []byte) ([]byte, bool) {
 	out, start := params[:0], 0 // of the last one
 	number, count := 0, 1
@@ -296,7 +296,7 @@ func bounded(params []byte) ([]byte, bool) {
 	return out, true
 }
 
-// modes passes those that matter to what is drawn, and to what keys mean.
+// modes passes the modes that affect what is drawn, or what keys mean.
 func (f *filter) modes(prefix byte, params []byte, final byte, emit func(unit, []byte)) {
 	out := []byte("\x1b[")
 	if prefix != 0 {

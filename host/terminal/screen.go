@@ -20,8 +20,8 @@ const (
 // sequences, carriage returns, backspaces and cursor movement into text for a model and styled lines
 // for a display. The result does not depend on how the bytes are cut into writes.
 //
-// Line feeds only move down, as in a terminal behind a PTY; bytes that came through a pipe are right
-// after a first Write of "\x1b[20h" (ECMA-48 LNM). Queries are not answered.
+// Line feeds only move down, as in a terminal behind a PTY; for bytes that came through a pipe, first Write "\x1b[20h"
+// (ECMA-48 LNM). Queries are not answered.
 //
 // A Screen is for one goroutine at a time.
 type Screen struct {
@@ -54,8 +54,8 @@ type cursor struct {
 	shifted     bool // G1 is in use, else G0
 }
 
-// NewScreen returns an empty screen. limit bounds Text in bytes; 0 stands for DefaultLimit, and no more
-// than 16 MiB are ever kept.
+// NewScreen returns an empty screen. limit bounds Text in bytes; 0 means DefaultLimit, and at most 16 MiB are ever
+// kept.
 func NewScreen(cols, rows, limit int) *Screen {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -336,7 +336,7 @@ func (s *Screen) moveTo(x, y int) {
 	s.y = min(max(y, 0), s.rows-1)
 }
 
-// scrollUp moves rows top to bottom up by n. What leaves the main page at its top is history.
+// scrollUp moves rows top to bottom up by n. What leaves the main page at the top becomes history.
 func (s *Screen) scrollUp(top, bottom, n int) {
 	rows := s.page.rows
 	for range min(n, bottom-top+1) {
@@ -430,12 +430,12 @@ func trimEnd(b []byte) []byte {
 	return t
 }
 
-// joinedCells is how long a line may be, in cells, whose rows are joined again.
+// joinedCells is the length in cells up to which the rows of a line are joined again.
 const joinedCells = 600
 
 // Tail returns the last n lines of the display, or fewer if there are no more or they are no longer kept, and how many
-// there have been in all. Rows that go on in the next for want of width are one line, unless it is very long. While a
-// program shows the alternate page, that page follows the main one.
+// there have been in all. Rows that wrap into the next are one line, unless it is very long. While a program shows the
+// alternate page, that page follows the main one.
 func (s *Screen) Tail(n int) (lines []Line, total int) { return s.tail(n, joinedCells) }
 
 // tail is Tail with lines of that many cells at most, but for those of a single row.

@@ -163,7 +163,7 @@ func (s *Screen) csi(cmd ansi.Cmd, params ansi.Params) {
 	}
 }
 
-// privateMode sets a DEC mode; those that change neither text nor styles are none of ours.
+// privateMode sets a DEC mode; those that change neither text nor styles are ignored.
 func (s *Screen) privateMode(mode int, on bool) {
 	switch mode {
 	case 6:
@@ -187,7 +187,7 @@ func (s *Screen) privateMode(mode int, on bool) {
 	}
 }
 
-// moveVertically moves by n rows, not over the edges of the scroll region from inside it.
+// moveVertically moves by n rows, but not across the edges of the scroll region from inside it.
 func (s *Screen) moveVertically(n int) {
 	low, high := 0, s.rows-1
 	if s.y >= s.top {

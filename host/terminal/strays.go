@@ -11,21 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markName is the variable by which the processes of a command are known, wherever they have gone: a
-// process group and a session can be left, and the parent of an orphan is another.
+// markName is the variable that identifies the processes of a command wherever they go: they can leave the process
+// group and the session, and orphans get another parent.
 const markName = "ACP_NVIM_COMMAND"
 
-// newMark returns what is in the variable's value for the processes of one command of this host's.
+// newMark returns the mark for the processes of one command of this host.
 func newMark() string { return markOf(os.Getpid()) + rand.Text() }
 
-// markOf is what the marks of a host's commands begin with.
+// markOf returns the prefix of the marks of a host's commands.
 func markOf(host int) string { return strconv.Itoa(host) + "." }
 
-// EndOrphans kills what the commands of a host that was killed have started.
+// EndOrphans kills what the commands of a killed host have started.
 func EndOrphans(host int) { endStrays(markOf(host), 0) }
 
-// marked returns the environment with the mark. A host that runs in a command of another host's keeps the
-// mark of that one.
+// marked returns the environment with the mark. A host that runs inside another host's command keeps that command's
+// mark.
 func marked(env []string, mark string) []string {
 	if outer := lookup(env, markName); outer != "" {
 		mark = outer + " " + mark
@@ -42,8 +42,8 @@ type stray struct {
 // has reports whether a process has a mark, or one that begins so.
 func (s stray) has(mark string) bool { return strings.Contains(" "+s.mark, " "+mark) }
 
-// signalStrays sends sig to the processes with the mark that are not in the group, and reports whether
-// there are any. Each is looked at once more when its number can be no other's.
+// signalStrays sends sig to the processes with the mark that are not in the group, and reports whether there are any.
+// Each is checked once more when its number cannot have been reused.
 func signalStrays(mark string, group int, sig unix.Signal) bool {
 	found := false
 	for _, s := range strays.all() {
@@ -62,7 +62,7 @@ func signalStrays(mark string, group int, sig unix.Signal) bool {
 	return found
 }
 
-// endStrays kills the processes with the mark until there are none, but for no longer than reapLimit.
+// endStrays kills the processes with the mark until there are none, for at most reapLimit.
 func endStrays(mark string, group int) {
 	for deadline := time.Now().Add(reapLimit); signalStrays(mark, group, unix.SIGKILL) && time.Now().Before(deadline); {
 		time.Sleep(groupInterval)

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// execInterval is how often a process is asked that is between two programs, which takes far less where
-	// there is a free processor, and execLimit for how long.
+	// execInterval is how often a process in the middle of an exec is checked, which takes far less with an idle
+	// processor, and execLimit for how long.
 	execInterval = time.Millisecond
 	execLimit    = time.Second
-	// maxPasses is how often the processes are listed in one look, should there always be new ones.
+	// maxPasses is how often the processes are listed in one scan if there are always new ones.
 	maxPasses = 5
 	// ofKernel is the flag of the kernel's own threads (PF_KTHREAD).
 	ofKernel = 0x00200000
@@ -44,7 +44,7 @@ func (c *census) all() []stray {
 	}
 	c.last = c.begun.Add(1)
 	c.list = nil
-	// One that was gone when it was looked at may have left others, who are in the next list.
+	// One that was gone when checked may have left others, which are in the next list.
 	seen := map[int]bool{}
 	for pass, more := 0, true; more && pass < maxPasses; pass++ {
 		more = false
@@ -77,7 +77,7 @@ func processes() (pids []int) {
 	return pids
 }
 
-// strayOf returns a process if it has a mark and runs. One of another user's cannot be looked at.
+// strayOf returns a process if it has a mark and runs. Another user's processes cannot be checked.
 func strayOf(pid int) (stray, bool) {
 	folder := "/proc/" + strconv.Itoa(pid)
 	env, err := environ(folder)
@@ -103,8 +103,8 @@ func strayOf(pid int) (stray, bool) {
 	return stray{pid: pid, group: group, mark: string(mark)}, err == nil
 }
 
-// environ returns the environment of a process. While the kernel puts another program into the process it
-// is short or missing, or the process said not to be, and is asked for again: by then it is whole, or gone.
+// environ returns the environment of a process. During an exec it may be short or missing, or the process reported as
+// gone, so it is read again until it is whole, or really gone.
 func environ(folder string) ([]byte, error) {
 	for deadline := time.Now().Add(execLimit); ; time.Sleep(execInterval) {
 		env, err := os.ReadFile(folder + "/environ")

@@ -12,20 +12,20 @@ const (
 	keptBlocks = 16
 	// newest is about how much a reader that has fallen behind is still shown.
 	newest = 2 * blockSize
-	// lineCost is how many bytes a line is as dear as, to an editor that shows it.
+	// lineCost is the cost of a line to an editor that shows it, in bytes.
 	lineCost = 24
 )
 
-// tape is the end of what a program wrote, fit to be shown by another terminal: a filter has been over
-// it. It is kept in blocks, each of which begins between sequences and, where there are lines, at the
-// beginning of one, so that reading can begin with any of them.
+// tape is the end of what a program wrote, filtered so that another terminal can show it. It is kept in blocks, each of
+// which begins between sequences and, if there are lines, at the beginning of one, so that reading can begin with any
+// of them.
 type tape struct {
 	filter filter
 	blocks []block
 	start  int64 // the position of the first byte that is kept
 	end    int64
 
-	asking  bool // queries are kept for who reads at the end
+	asking  bool // queries are kept for readers at the end
 	queries []question
 }
 
@@ -40,7 +40,7 @@ type question struct {
 	data []byte
 }
 
-// write appends a program's output, and hands what of it is to be drawn to draw.
+// write appends a program's output, and passes what should be drawn to draw.
 func (t *tape) write(p []byte, draw func([]byte)) {
 	t.filter.feed(p, func(kind unit, data []byte) {
 		if kind != query {
@@ -165,7 +165,7 @@ func (t *tape) ask(dst []byte, pos int64, part []byte) ([]byte, int64) {
 	return append(dst, part...), pos + int64(len(part))
 }
 
-// late returns where a reader goes on that is to be shown the newest part only.
+// late returns where a reader that only gets the newest part continues.
 func (t *tape) late() (pos int64, alternate bool) {
 	pos = t.end
 	for i := len(t.blocks) - 1; i >= 0; i-- {

@@ -1,10 +1,10 @@
 // Package terminal runs the commands of an agent's terminal/* requests in pseudo-terminals and keeps
 // their output as text for the model and as styled lines for the display.
 //
-// A command's standard input is /dev/null, so that nothing waits for a user who does not type; its
-// output and errors go to the PTY, which is also its controlling terminal: programs see a terminal and
-// use colours, and the kernel hangs up on them when the host is gone. What a user types goes to that
-// terminal: Ctrl-C interrupts, and what asks at /dev/tty, as sudo and ssh do, can be answered.
+// A command's standard input is /dev/null, so that nothing waits for a user who is not typing; its output and errors go
+// to the PTY, which is also its controlling terminal: programs see a terminal and use colours, and the kernel hangs up
+// on them when the host is gone. What a user types goes to that terminal: Ctrl-C interrupts, and programs that ask at
+// /dev/tty, such as sudo and ssh, can be answered.
 //
 // Terminals that the agent owns are a Display without a command.
 package terminal
@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The size of the PTY, as long as no window shows it.
+// The size of the PTY while no window shows it.
 const (
 	columns = 120
 	rows    = 40
@@ -33,8 +33,8 @@ const (
 const (
 	// changeInterval is the least time between two calls of Config.Changed.
 	changeInterval = 16 * time.Millisecond
-	// quiet is how long the PTY must have been silent after the command ended, and drainLimit how long
-	// that is waited for, when a process the command left behind keeps the PTY open.
+	// quiet is how long the PTY must have been silent after the command ended, and drainLimit bounds the wait for that,
+	// if a process that the command left behind keeps the PTY open.
 	quiet      = 100 * time.Millisecond
 	drainLimit = time.Second
 	// killGrace is how long Kill waits between asking and killing.
@@ -43,7 +43,7 @@ const (
 	// typePatience how long one piece of it does.
 	typedLimit   = 64 << 10
 	typePatience = time.Second
-	// groupInterval is how often is looked whether a process group is empty, which the kernel tells nobody.
+	// groupInterval is how often it is checked whether a process group is empty, which the kernel does not report.
 	groupInterval = 10 * time.Millisecond
 	// reapLimit is how long Close waits for the kernel after SIGKILL.
 	reapLimit = time.Second
@@ -56,8 +56,7 @@ type Config struct {
 	Env     []string // KEY=VALUE, added over a base that keeps programs from asking or paging
 	Dir     string   // absolute; "" is the host's own
 
-	// OutputByteLimit is how many bytes of Output are kept; 0 stands for DefaultLimit, and no more than
-	// 16 MiB are ever kept.
+	// OutputByteLimit is how many bytes of Output are kept; 0 means DefaultLimit, and at most 16 MiB are ever kept.
 	OutputByteLimit int
 
 	// Changed, if not nil, is called after output or state changed, at most once in 16 ms, on a
@@ -264,7 +263,7 @@ func (t *Terminal) markDirty() {
 	}
 }
 
-// tell calls Changed for changes, the first at once and the last for certain.
+// tell calls Changed for changes: for the first at once, and always for the last.
 func (t *Terminal) tell() {
 	defer close(t.told)
 	for range t.dirty {
@@ -288,8 +287,8 @@ func (t *Terminal) Output() Output {
 // Display returns what the terminal shows.
 func (t *Terminal) Display() *Display { return t.display }
 
-// Type sends the command's terminal what the user types, or what another terminal answers to the
-// command's queries. What a command does not read is dropped in the end.
+// Type sends the command's terminal what the user types, or what another terminal answers to the command's queries.
+// What a command does not read is eventually dropped.
 func (t *Terminal) Type(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -315,7 +314,7 @@ func (t *Terminal) write() {
 		if !goesOn {
 			return
 		}
-		// An error is the end of the PTY, or of the patience with a command that does not read.
+		// An error means the end of the PTY, or a timeout with a command that does not read.
 		_ = t.ptmx.SetWriteDeadline(time.Now().Add(typePatience))
 		_, _ = t.ptmx.Write(p)
 	}
@@ -368,8 +367,8 @@ func (t *Terminal) Kill() {
 	}()
 }
 
-// end asks the process group to end, and those that have left it, once, and kills them unless all are gone
-// before the grace is over.
+// end asks the process group, and those that have left it, once to end, and kills them unless all are gone within the
+// grace.
 func (t *Terminal) end(grace time.Duration) {
 	if grace > 0 {
 		t.ask.Do(func() {
@@ -426,7 +425,7 @@ func (t *Terminal) Close(grace time.Duration) {
 		select {
 		case <-t.done:
 		case <-time.After(drainLimit + reapLimit):
-			// The kernel does not let the command go; the goroutine that waits for it ends with it.
+			// The kernel does not release the command; the goroutine that waits for it ends with it.
 			t.ptmx.Close()
 			return
 		}

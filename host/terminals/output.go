@@ -8,10 +8,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// outputWidth is where lines of a command's output are broken that have no end, in cells.
+// outputWidth is where overlong lines of a command's output are broken, in cells.
 const outputWidth = 2000
 
-// Output is the last n lines of what a command wrote, as a terminal shows them; see [transcript.Config].
+// Output returns the last n lines of what a command wrote, as a terminal shows them; see [transcript.Config].
 func Output(text string, n int) transcript.Screenful {
 	rows := strings.Count(text, "\n") + 1 + len(text)/outputWidth
 	screen := terminal.NewScreen(outputWidth, min(rows, n), 1)
@@ -20,7 +20,7 @@ func Output(text string, n int) transcript.Screenful {
 	return screenful(screen.Tail(n))
 }
 
-// OutputLines is all lines of what a command wrote.
+// OutputLines returns all lines of what a command wrote.
 func OutputLines(text string) transcript.Lines {
 	next := terminal.Resolve(text, outputWidth)
 	return func() (styled.Line, bool) {

@@ -11,8 +11,8 @@ import (
 // runKeeps is how many bytes of a command's output are kept, see [Set.Run].
 const runKeeps = 256 << 10
 
-// Run runs a command in a terminal that the user sees, and tells what it has printed and how it ended. It is killed when
-// ctx ends. Any goroutine.
+// Run runs a command in a terminal that the user sees, and reports its output and how it ended. It is killed when ctx
+// ends. Any goroutine.
 func (s *Set) Run(ctx context.Context, argv []string, done func(output, exit string, err error)) {
 	create := session.CreateTerminal{Command: argv[0], Args: argv[1:], OutputByteLimit: runKeeps}
 	create.Reply = func(id string, err error) {

@@ -9,14 +9,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/terminal"
 )
 
-// Terminal is one terminal of a session. After its release the agent cannot name it any more, and the chat goes on
-// showing it. Any goroutine may call the exported methods, on a terminal of this client's.
+// Terminal is one terminal of a session. After its release the agent can no longer name it, but the chat still shows
+// it. Any goroutine may call the exported methods, on a terminal of this client's.
 type Terminal struct {
 	set     *Set
 	number  int // 0 until it is in the set
 	id      string
 	display *terminal.Display
-	own     *terminal.Terminal // nil where the agent runs the command
+	own     *terminal.Terminal // nil if the agent runs the command
 	view    view
 	silent  bool // the agent gets none of the output, which the user sees
 
@@ -25,7 +25,7 @@ type Terminal struct {
 	mu       sync.Mutex            // guards the fields below
 	exit     *session.TerminalExit // as the agent reported it
 	stopped  bool                  // the turn was cancelled: the end may never be reported
-	behind   bool                  // it goes on beside the session's turns, whatever becomes of its call
+	behind   bool                  // it runs in the background, whatever happens to its call
 	released bool                  // by the agent, or the agent is gone
 }
 
@@ -49,7 +49,7 @@ func (t *Terminal) ended() (session.TerminalExit, bool) {
 	return *t.exit, true
 }
 
-// running reports whether the command goes on, as far as anybody can tell.
+// running reports whether the command is still running, as far as known.
 func (t *Terminal) running() bool {
 	_, ended := t.ended()
 	t.mu.Lock()
@@ -57,7 +57,7 @@ func (t *Terminal) running() bool {
 	return !ended && (t.own != nil || !t.released && (t.behind || !t.stopped))
 }
 
-// goesOn says whether the command goes on beside the session's turns, and reports whether that is new.
+// goesOn says whether the command runs in the background, and reports whether that is new.
 func (t *Terminal) goesOn(behind bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +66,7 @@ func (t *Terminal) goesOn(behind bool) bool {
 	return was != behind
 }
 
-// isBehind reports whether the command goes on beside the session's turns.
+// isBehind reports whether the command runs in the background.
 func (t *Terminal) isBehind() bool {
 	running := t.running()
 	t.mu.Lock()
@@ -74,7 +74,7 @@ func (t *Terminal) isBehind() bool {
 	return running && t.behind
 }
 
-// stop has a terminal of the agent's count as ended, and reports whether it was running.
+// stop marks a terminal of the agent's as ended, and reports whether it was running.
 func (t *Terminal) stop() bool {
 	if t.own != nil || !t.running() {
 		return false
@@ -94,7 +94,7 @@ func (t *Terminal) revive() bool {
 	return stopped
 }
 
-// release takes the terminal's name away, and reports whether it had one.
+// release removes the terminal's name, and reports whether it had one.
 func (t *Terminal) release() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -119,7 +119,7 @@ func (t *Terminal) Release() {
 // Kill ends the command.
 func (t *Terminal) Kill() { t.own.Kill() }
 
-// Output is the output for the agent.
+// Output returns the output for the agent.
 func (t *Terminal) Output() session.TerminalOutput {
 	o := t.own.Output()
 	out := session.TerminalOutput{Text: o.Text, Truncated: o.Truncated}
@@ -143,7 +143,7 @@ func (t *Terminal) Wait(ctx context.Context) (session.TerminalExit, error) {
 	}
 }
 
-// patch takes what the agent reports.
+// patch applies what the agent reports.
 func (t *Terminal) patch(p session.TerminalPatch) {
 	if !p.Command.IsZero() {
 		t.command = p.Command.Or("")
@@ -167,7 +167,7 @@ func (t *Terminal) patch(p session.TerminalPatch) {
 	}
 }
 
-// luaTerminal is the terminal as acp.terminals() returns it, and what Lua needs besides.
+// luaTerminal returns the terminal as acp.terminals() does, and what else Lua needs.
 func (t *Terminal) luaTerminal() rpc.Terminal {
 	m := rpc.Terminal{
 		Session: t.set.Session, Number: t.number, ID: t.id, Running: t.running(), TakesKeys: t.own != nil,

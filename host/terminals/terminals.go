@@ -47,7 +47,7 @@ func New(c Config) *Set {
 	return &Set{Config: c, stale: map[*Terminal]bool{}, byID: map[string]*Terminal{}}
 }
 
-// add takes a terminal in. Without an id it gets one that no other has.
+// add adds a terminal. Without an id it gets a unique one.
 func (s *Set) add(t *Terminal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,8 +165,8 @@ func (s *Set) handOut(t *Terminal, reply func(string, error)) {
 	reply(t.id, nil)
 }
 
-// reported returns the terminal that the agent means, which begins with being named. An agent that is gone has
-// another one of the same name.
+// reported returns the terminal that the agent names, creating it when first named. A terminal of the same name of an
+// agent that is gone is a different one.
 func (s *Set) reported(id string) *Terminal {
 	t := s.named(id)
 	if t != nil && (t.own != nil || !t.isReleased()) {
@@ -179,7 +179,7 @@ func (s *Set) reported(id string) *Terminal {
 	return t
 }
 
-// Update takes what the agent reports of a terminal that it runs itself: a [session.TerminalPatch] or a
+// Update handles what the agent reports about a terminal that it runs itself: a [session.TerminalPatch] or a
 // [session.TerminalChunk].
 func (s *Set) Update(u session.Update) {
 	switch u := u.(type) {
@@ -210,7 +210,7 @@ func (s *Set) Observe(call *session.ToolCall) {
 		if t == nil {
 			t = s.reported(ref.TerminalID)
 		}
-		if command := call.Command(); t.command == "" && command != "" { // its agent has not told it
+		if command := call.Command(); t.command == "" && command != "" { // its agent has not sent it
 			t.command = command
 			s.changed(t, true)
 		}
@@ -220,7 +220,7 @@ func (s *Set) Observe(call *session.ToolCall) {
 	}
 }
 
-// Behind takes all terminals that go on beside the session's turns, by id.
+// Behind sets all terminals that run in the background, by id.
 func (s *Set) Behind(ids []string) {
 	s.each(func(t *Terminal) {
 		if t.own == nil && t.goesOn(slices.Contains(ids, t.id)) {
@@ -229,8 +229,8 @@ func (s *Set) Behind(ids []string) {
 	})
 }
 
-// Stop is for the end of a turn that was cancelled or has failed: a terminal of the agent's counts as ended until more
-// comes of it, as its end may never be reported.
+// Stop is for the end of a turn that was cancelled or failed: a terminal of the agent's counts as ended until it has
+// more output, as its end may never be reported.
 func (s *Set) Stop() { s.each(s.stop) }
 
 func (s *Set) stop(t *Terminal) {
@@ -250,10 +250,10 @@ func (s *Set) Release() {
 	})
 }
 
-// Close has the buffers show what is left when the session is closed.
+// Close makes the buffers show what is left when the session is closed.
 func (s *Set) Close() { s.each(func(t *Terminal) { t.view.finish() }) }
 
-// changed is called when a terminal shows more; state: and when Lua's copy of it is out of date.
+// changed is called when a terminal shows more; state says that Lua's copy of it is out of date too.
 func (s *Set) changed(t *Terminal, state bool) {
 	if t.number == 0 {
 		return // not handed out yet
@@ -270,7 +270,7 @@ func (s *Set) Touched(f func(id string)) {
 	}
 }
 
-// Ops brings Lua's copy of the terminals up to date.
+// Ops updates Lua's copy of the terminals.
 func (s *Set) Ops() []editor.Op {
 	if len(s.stale) == 0 {
 		return nil
@@ -288,7 +288,7 @@ func (s *Set) Ops() []editor.Op {
 	return []editor.Op{editor.Do(rpc.Terminals{List: list})}
 }
 
-// Numbers are the numbers of the terminals that an entry of the conversation shows, never nil.
+// Numbers returns the numbers of the terminals that an entry of the conversation shows, never nil.
 func (s *Set) Numbers(e session.Entry) []int {
 	numbers := []int{}
 	if call, ok := e.(*session.ToolCall); ok {
@@ -303,7 +303,7 @@ func (s *Set) Numbers(e session.Entry) []int {
 	return numbers
 }
 
-// Show is called when the buffer of a terminal was opened anew, or its windows have another size.
+// Show is called when the buffer of a terminal was reopened, or its windows were resized.
 func (s *Set) Show(m rpc.TerminalShow) {
 	if t := s.numbered(m.Terminal); t != nil {
 		t.view.show(m.Anew, m.Cols, m.Rows)
@@ -331,7 +331,7 @@ func (s *Set) Keys(m rpc.TerminalKeys) {
 	}
 }
 
-// commandLine is a command as a shell would take it.
+// commandLine returns a command as a shell line.
 func commandLine(command string, args []string) string {
 	if len(args) == 0 {
 		return command
@@ -342,7 +342,7 @@ func commandLine(command string, args []string) string {
 // keptLines is how many lines of a terminal are kept with the transcript.
 const keptLines = 1000
 
-// Shown is the end of what a terminal has shown, as text.
+// Shown returns the end of what a terminal has shown, as text.
 func (s *Set) Shown(id string) (session.TerminalPatch, bool) {
 	t := s.named(id)
 	if t == nil {

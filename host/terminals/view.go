@@ -25,8 +25,8 @@ type view struct {
 // viewLimit is how many bytes Neovim gets at a time: it takes longer to show them than to take them.
 const viewLimit = 16 << 10
 
-// show is called when the buffer was opened anew, or is shown in windows the largest of which has this size; a size of
-// 0 is that of no window.
+// show is called when the buffer was reopened, or is shown in windows the largest of which has this size; 0 means no
+// window.
 func (v *view) show(anew bool, cols, rows int) {
 	v.mu.Lock()
 	if anew {
@@ -77,7 +77,7 @@ func (v *view) editor() *editor.Editor { return v.term.set.Editor }
 // Interval lets the editor choose the pace.
 func (v *view) Interval() time.Duration { return 0 }
 
-// Take returns the next bytes for the buffer, and behind the last ones how the command ended.
+// Take returns the next bytes for the buffer, and after the last ones how the command ended.
 func (v *view) Take(budget int) ([]editor.Op, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

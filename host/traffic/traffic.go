@@ -14,8 +14,8 @@ import (
 // maxKept is how many bytes of the messages with one agent are kept in memory.
 const maxKept = 4 << 20
 
-// Traffic keeps the recent messages with each agent, also after its process has ended, and writes them to a file when
-// asked. Any goroutine may call its methods.
+// Traffic keeps the recent messages to and from each agent, even after its process has ended, and writes them to a file
+// when asked. Any goroutine may call its methods.
 type Traffic struct {
 	mu      sync.Mutex // guards the fields below
 	byAgent map[string]*acp.Traffic
@@ -44,7 +44,7 @@ func (t *Traffic) Agent(name string) *acp.Traffic {
 	return t.byAgent[name]
 }
 
-// Entries is what is kept of an agent as Lua shows it. Where a file is named, that and everything that follows is
+// Entries returns what is kept of an agent, for Lua to show. If a file is named, that and everything that follows is
 // recorded to it.
 func (t *Traffic) Entries(agent, file string) ([]rpc.TrafficEntry, error) {
 	if file != "" {

@@ -30,17 +30,17 @@ func FileName(uri, cwd string) (name string, ok bool) {
 	return name, true
 }
 
-// UnsavedText describes the link to a file whose unsaved text went along with a prompt.
+// UnsavedText describes the link to a file whose unsaved text was sent with a prompt.
 const UnsavedText = "unsaved text"
 
-// Attached is what stood beside a prompt's words: one of its fields from Place on says which.
+// Attached is what was attached to a prompt's words: one of its fields from Place on says which.
 type Attached struct {
 	Name    string // for people
 	Last    int    // line of Place.Path
 	Place   styled.Place
 	Address string
 	Excerpt string // what it was of the user's editor, see [ExcerptURI]
-	Unsaved bool   // nothing that the user has named
+	Unsaved bool   // not named by the user
 }
 
 // Attached says what a block of a prompt is.
@@ -73,7 +73,7 @@ func (t *Transcript) Attached(c session.Content) Attached {
 	return a
 }
 
-// PlaceOf is the place that a URI names, if it is of a file: of lines it is the first.
+// PlaceOf returns the place that a file URI names: of lines, the first.
 func PlaceOf(uri string) (styled.Place, bool) {
 	path, fragment, ok := fileOf(uri)
 	if !ok {
@@ -94,10 +94,10 @@ func fileOf(uri string) (path, fragment string, ok bool) {
 	return path, u.Fragment, true
 }
 
-// excerptScheme is of what was in the user's editor and is no file: nvim://diagnostics/src/lexer.lua.
+// excerptScheme is the scheme of what was in the user's editor and is not a file: nvim://diagnostics/src/lexer.lua.
 const excerptScheme = "nvim"
 
-// ExcerptURI names what was in the user's editor and is no file: what it is, and of what, if anything.
+// ExcerptURI names what was in the user's editor and is not a file: what it is, and of what, if anything.
 func ExcerptURI(what, of string) string {
 	u := url.URL{Scheme: excerptScheme, Host: what}
 	if of != "" {
@@ -118,7 +118,7 @@ func excerptName(uri string) (name string, ok bool) {
 	return u.Host, true
 }
 
-// attachment is what stands beside a prompt's words, in one line.
+// attachment describes what is attached to a prompt's words, in one line.
 func (t *Transcript) attachment(c session.Content) string {
 	uri, description := "", ""
 	switch c := c.(type) {

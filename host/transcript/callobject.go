@@ -21,8 +21,8 @@ import (
 // title.
 
 const (
-	// maxTitle is how many bytes of a title are looked at: no window shows as many, and to measure a
-	// megabyte at each drawing takes a second.
+	// maxTitle is how many bytes of a title are used: no window shows as many, and measuring a megabyte at each redraw
+	// takes a second.
 	maxTitle = 16 << 10
 	// maxInput is how many bytes of an input are searched for the file that a call is about.
 	maxInput = 4 << 10
@@ -34,8 +34,8 @@ var onFiles = []session.ToolKind{session.KindRead, session.KindEdit, session.Kin
 // idle are the words of titles that say no more than the kind does.
 var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "delete", "deleting", "file", "files", "to", "the"}
 
-// placesOf are a call's locations, or the file of its diff where it names none,
-// or of its input. Several files of a diff are named below.
+// placesOf returns a call's locations, or else the file of its diff or of its input. Several files of a diff are named
+// below.
 func placesOf(c *session.ToolCall) []session.Location {
 	if len(c.Locations) > 0 {
 		return c.Locations
@@ -60,10 +60,11 @@ func placesOf(c *session.ToolCall) []session.Location {
 	return []session.Location{{Path: path}}
 }
 
-// object is what a call is about: a file, or what its title says, or both. The end of a title stays longer than the rest.
+// object is what a call is about: a file, or what its title says, or both. The end of a title stays longer than the
+// rest.
 type object struct{ path, title, end string }
 
-// least is how many cells say something of it: of a path those of its last part.
+// least returns the least number of useful cells: of a path those of its last part.
 func (o object) least() int {
 	if o.path != "" {
 		return min(styled.Cells(o.path), styled.Cells(filepath.Base(o.path))+2, enoughTitle) // with "…/"
@@ -71,7 +72,7 @@ func (o object) least() int {
 	return min(styled.Cells(o.title), leastTitle) + styled.Cells(o.end)
 }
 
-// fitted is the object in a number of cells. The end of the title goes first.
+// fitted returns the object in a number of cells. The end of the title is dropped first.
 func (o object) fitted(room int) string {
 	if left := room - styled.Cells(o.end); o.end != "" && left >= leastTitle {
 		return fitted(o.title, left) + o.end
@@ -86,8 +87,7 @@ func (o object) fitted(room int) string {
 	return path
 }
 
-// what names the object of a call: its title without what the label or the path
-// says already, and the line where it is known.
+// what names the object of a call: its title without what the label or the path already says, and the line if known.
 func (t *Transcript) what(c *session.ToolCall, label string, places []session.Location) object {
 	if words, found, ok := sentence.Said(c); ok {
 		return object{title: words, end: found}
@@ -160,7 +160,7 @@ func (t *Transcript) what(c *session.ToolCall, label string, places []session.Lo
 	return object{title: title}
 }
 
-// behind is what of a title stands behind the name of a file, if it is there.
+// behind returns what follows the name of a file in a title, if it is there.
 func behind(title, name string) (after string, found bool) {
 	inWord := func(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for rest := title; ; {
@@ -177,7 +177,7 @@ func behind(title, name string) (after string, found bool) {
 	}
 }
 
-// stepsOf are the steps that a tool for them writes down: some agents tell of their plan in no other way.
+// stepsOf returns the steps that a planning tool writes down: some agents report their plan in no other way.
 func stepsOf(c *session.ToolCall) []session.PlanEntry {
 	if c.Kind != session.KindOther && c.Kind != session.KindThink || !bytes.Contains(c.RawInput, []byte(`"todos"`)) {
 		return nil
@@ -202,7 +202,7 @@ func stepsOf(c *session.ToolCall) []session.PlanEntry {
 	return steps
 }
 
-// progress is how far a plan is, and the step that is being done.
+// progress returns how far a plan is, and the current step.
 func progress(steps []session.PlanEntry) object {
 	done, now := 0, ""
 	for _, step := range steps {
@@ -216,7 +216,7 @@ func progress(steps []session.PlanEntry) object {
 	return object{title: fmt.Sprintf("%d of %d done", done, len(steps)) + now}
 }
 
-// sought is what a search looks for, by its input.
+// sought returns what a search looks for, by its input.
 func sought(rawInput json.RawMessage) string {
 	var input struct {
 		Pattern string `json:"pattern" wire:"lenient"`

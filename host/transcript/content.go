@@ -14,7 +14,7 @@ import (
 
 const linkGroup = styled.Group(markdown.URL)
 
-// Describe is a content block as words: its text, or what it is in one line.
+// Describe returns a content block in words: its text, or what it is in one line.
 func Describe(c session.Content) string {
 	if r, ok := c.(session.Resource); ok && r.Text != "" {
 		return r.URI + "\n" + r.Text
@@ -25,7 +25,7 @@ func Describe(c session.Content) string {
 	return link(c, "")
 }
 
-// describe is [Describe], with the files in which blobs are to be found.
+// describe is [Describe], with the files that contain blobs.
 func (t *Transcript) describe(c session.Content) string {
 	path, picture := t.saved(c)
 	if path == "" {
@@ -38,7 +38,7 @@ func (t *Transcript) describe(c session.Content) string {
 	return text
 }
 
-// saved is the file of what is no text, and whether it is a picture.
+// saved returns the file of a block that is not text, and whether it is a picture.
 func (t *Transcript) saved(c session.Content) (path string, picture bool) {
 	mimeType, data, uri := "", "", ""
 	switch c := c.(type) {
@@ -59,13 +59,13 @@ func (t *Transcript) saved(c session.Content) (path string, picture bool) {
 	return "", picture
 }
 
-// maxDescription is how much of what a link says of itself is shown, in bytes.
+// maxDescription is how much of a link's description is shown, in bytes.
 const maxDescription = 120
 
-// unbracketed is for words that stand in brackets.
+// unbracketed replaces brackets in words that are put in brackets.
 var unbracketed = strings.NewReplacer("[", "(", "]", ")")
 
-// link is a block that is no text, in one line; path is the file it is saved in.
+// link describes a block that is not text, in one line; path is the file it is saved in.
 func link(c session.Content, path string) string {
 	bytes := func(data string) string {
 		if data == "" {
@@ -112,7 +112,7 @@ func link(c session.Content, path string) string {
 	return strings.TrimSpace("[" + what + "] " + where)
 }
 
-// contentBody is a block of a call's content.
+// contentBody renders a block of a call's content.
 func (t *Transcript) contentBody(b *block, kind session.ToolKind, c session.Content) []styled.Line {
 	switch c := c.(type) {
 	case session.Text:
@@ -192,7 +192,7 @@ func (t *Transcript) textBody(b *block, kind session.ToolKind, text string) []st
 	return lines
 }
 
-// codeBody shows text as it is, each line in the same colour but for those that a command has asked for.
+// codeBody shows text unchanged, in one colour except for those that a command asked for.
 func (t *Transcript) codeBody(b *block, text, lang string) []styled.Line {
 	if text == "" {
 		return nil
@@ -219,11 +219,11 @@ func (t *Transcript) outputLines(text, lang string) []styled.Line {
 	return lines
 }
 
-// resolvable is how much of a text with controls is looked at from its end, in bytes for each line that is shown.
+// resolvable is how much of a text with controls is read from its end, in bytes for each line shown.
 const resolvable = 8 << 10
 
-// resolved is output with controls. Where it is long, its first lines are
-// resolved by themselves, and its end from a line on that is near enough.
+// resolved renders output with controls. If it is long, its first lines are resolved separately, and its end from a
+// line that is near enough.
 func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []styled.Line {
 	n := b.room()
 	if len(text) <= n*resolvable {
@@ -248,7 +248,7 @@ func (t *Transcript) resolved(b *block, text, first string, tail, hidden int) []
 	return append(lines, indented(screen.Lines)...)
 }
 
-// indented is output of a command as lines of a body.
+// indented returns a command's output as lines of a body.
 func indented(output []styled.Line) []styled.Line {
 	lines := make([]styled.Line, len(output))
 	for i, l := range output {
@@ -273,7 +273,7 @@ func plainBody(texts []string) []styled.Line {
 	return lines
 }
 
-// clipped keeps n lines, tail of them from the end, and says how many it left out.
+// clipped keeps n lines, tail of them from the end, and says how many were left out.
 func clipped(lines []styled.Line, n, tail int) []styled.Line {
 	if len(lines) <= n {
 		return lines
@@ -282,7 +282,7 @@ func clipped(lines []styled.Line, n, tail int) []styled.Line {
 	return append(kept, lines[len(lines)-tail:]...)
 }
 
-// room is how many lines of one piece of content are shown.
+// room returns how many lines of one piece of content are shown.
 func (b *block) room() int {
 	if b.open == opened {
 		return maxOpened
@@ -299,11 +299,10 @@ func (t *Transcript) moreLine(b *block, n int) styled.Line {
 	return l
 }
 
-// clip keeps n lines of a text: the first ones, and the tail last ones. It looks
-// at the lines between no closer than to count them.
+// clip keeps n lines of a text: the first ones, and the tail last ones. It only counts the lines in between.
 func clip(text string, n, tail int) (first, last string, hidden int) {
 	hidden = strings.Count(text, "\n") + 1 - n
-	if hidden <= 1 { // to say that a line is missing takes one
+	if hidden <= 1 { // saying that a line is missing takes a line
 		return text, "", 0
 	}
 	end := 0
@@ -320,13 +319,13 @@ func clip(text string, n, tail int) (first, last string, hidden int) {
 	return text[:max(0, end-1)], last, hidden
 }
 
-// hasControls reports whether a text has what a terminal obeys: escape sequences, carriage returns, backspaces.
+// hasControls reports whether a text has terminal controls: escape sequences, carriage returns, backspaces.
 func hasControls(text string) bool {
 	return strings.IndexByte(text, 0x1b) >= 0 || strings.IndexByte(text, '\r') >= 0 || strings.IndexByte(text, '\b') >= 0
 }
 
-// untagged takes off the tags that are for the model: around an error of Claude's tools, and around what OpenCode
-// has to say at the end of a command's output.
+// untagged removes tags meant for the model: around an error of Claude's tools, and around what OpenCode adds at the
+// end of a command's output.
 func untagged(text string) string {
 	const tag = "tool_use_error>"
 	inner, opened := strings.CutPrefix(strings.TrimSpace(text), "<"+tag)
@@ -343,7 +342,7 @@ func untagged(text string) string {
 	return text
 }
 
-// unfenced takes off the fence that some agents put around output.
+// unfenced removes the fence that some agents put around output.
 func unfenced(text string) (body, lang string, ok bool) {
 	first, rest, found := strings.Cut(text, "\n")
 	body, closed := strings.CutSuffix(rest, "```")
@@ -356,7 +355,7 @@ func unfenced(text string) (body, lang string, ok bool) {
 	return strings.TrimSuffix(body, "\n"), lang, true
 }
 
-// bodySize is about how many lines a body has of which nothing is shown.
+// bodySize returns about how many lines a hidden body has.
 func (t *Transcript) bodySize(c *session.ToolCall, diffs []fileChange) int {
 	if steps := stepsOf(c); len(steps) > 0 {
 		return len(steps)
@@ -387,7 +386,7 @@ func isTitle(c *session.ToolCall, content session.Content) bool {
 	return ok && c.Title != "" && len(text.Text) <= maxTitle && strings.TrimSpace(text.Text) == strings.TrimSpace(c.Title)
 }
 
-// contentSize is about how many lines a block of a call's content has.
+// contentSize returns about how many lines a block of a call's content has.
 func contentSize(c session.Content) int {
 	text := strings.Trim(untagged(Describe(c)), "\n")
 	if body, _, ok := unfenced(text); ok {
@@ -399,7 +398,7 @@ func contentSize(c session.Content) int {
 	return strings.Count(text, "\n") + 1
 }
 
-// rawBody is what an opened call without content has to show: its input, and what came of it.
+// rawBody renders an opened call without content: its input and its output.
 func rawBody(c *session.ToolCall) []styled.Line {
 	lines := append(plainBody(readable(c.RawInput, maxOpened)), plainBody(readable(c.RawOutput, maxOpened))...)
 	if len(lines) == 0 {

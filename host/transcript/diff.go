@@ -8,17 +8,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// fileChange is a change with the lines that show it: they are made once, not at each tick of a clock.
+// fileChange is a change with the lines that show it: they are rendered once, not at each tick of a clock.
 type fileChange struct {
 	*diff.File
-	named bool          // the name of the file stands above it
+	named bool          // the name of the file is shown above it
 	only  bool          // the call changes nothing else
 	lines []styled.Line // as many as were to be shown
 	limit int
 	more  int
 }
 
-// diffsOf are the changes of a call, with what is known already of those that are as before.
+// diffsOf returns the changes of a call, reusing what is known of unchanged ones.
 func (t *Transcript) diffsOf(c *session.ToolCall, known []fileChange) []fileChange {
 	files := t.config.Files(c)
 	if len(files) == 0 {
@@ -38,7 +38,7 @@ func (t *Transcript) diffsOf(c *session.ToolCall, known []fileChange) []fileChan
 	return changes
 }
 
-// diffBody shows a change: the beginning of it, or all where the block is open.
+// diffBody shows a change: its beginning, or all if the block is open.
 func (t *Transcript) diffBody(b *block, d *fileChange) []styled.Line {
 	limit := previewDiff
 	if b.open == opened {

@@ -7,14 +7,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Due is what the agent has changed and the user has not decided about.
+// Due is what the agent changed and the user has not decided about.
 type Due struct {
 	Files, Added, Removed int
 	Key                   string // that keeps all of it, on the line that says so; "" for none
 }
 
-// SetDue has a line below the last turn that changed something say what is due, as long as something is. turn tells
-// that the turn which has just ended, or goes on after its end, is that one.
+// SetDue sets what the line below the last turn with changes says is due, as long as anything is. turn says that the
+// turn which has just ended, or continues after its end, is that one.
 func (t *Transcript) SetDue(due Due, turn bool) {
 	was := t.dueAfter
 	if turn {
@@ -29,7 +29,7 @@ func (t *Transcript) SetDue(due Due, turn bool) {
 		return
 	}
 	t.due = due
-	left := 2 // one that is not among the entries yet is drawn anyway
+	left := 2 // one not among the entries yet is drawn anyway
 	if was == t.dueAfter {
 		left = 1
 	}

@@ -5,10 +5,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Fold is what the user asks of a block's body.
+// Fold is what to do with a block's body.
 type Fold string
 
-// What can be asked.
+// The kinds of [Fold].
 const (
 	Toggle   Fold = "toggle"
 	Open     Fold = "open"
@@ -52,7 +52,7 @@ func (t *Transcript) Entry(row int) session.Entry {
 	return nil
 }
 
-// Prompt is the user's prompt at a row, nil where there is none, and whether it is not sent yet.
+// Prompt returns the user's prompt at a row, nil if there is none, and whether it is still waiting.
 func (t *Transcript) Prompt(row int) (prompt *session.Message, waits bool) {
 	i, _ := t.page.At(row)
 	if i < 0 {
@@ -64,8 +64,8 @@ func (t *Transcript) Prompt(row int) (prompt *session.Message, waits bool) {
 	return nil, false
 }
 
-// Place is where a row of the buffer leads to: what the row itself names, or
-// what a row above it in its block does, or what the block is about.
+// Place returns what a row of the buffer refers to: what the row itself names, or a row above it in its block, or what
+// the block is about.
 func (t *Transcript) Place(row int) (styled.Place, bool) {
 	i, first := t.page.At(row)
 	if i < 0 {
@@ -86,7 +86,7 @@ func (t *Transcript) Place(row int) (styled.Place, bool) {
 	return styled.Place{}, false
 }
 
-// Block returns the rows [row, end) of the block at a row of the buffer; they are none where nothing is.
+// Block returns the rows [row, end) of the block at a row of the buffer; they are empty if nothing is there.
 func (t *Transcript) Block(at int) (row, end int) {
 	i, first := t.page.At(at)
 	if i < 0 {

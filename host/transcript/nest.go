@@ -8,16 +8,16 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// The calls of a sub-agent stand below the call that it works for, in the order they come, whatever has come between.
-// So blocks are in another order than the entries of the conversation, and one moves when it gets another parent.
+// The calls of a sub-agent are below the call that it works for, in order, whatever came in between. So blocks are in a
+// different order than the entries of the conversation, and one moves when it gets another parent.
 
-// nestWidth is how far calls stand to the right of their parent, in cells, and nestDepth how often that is done.
+// nestWidth is how far calls are indented from their parent, in cells, and nestDepth how often that is done.
 const nestWidth, nestDepth = 2, 4
 
-// loose is the index of a block that has no place in the page.
+// loose is the index of a block that is not on the page.
 const loose = -1
 
-// parentOf is the block of the call that made the call of a block, or nil.
+// parentOf returns the block of the call that made a block's call, or nil.
 func (t *Transcript) parentOf(b *block) *block {
 	call, ok := b.entry.(*session.ToolCall)
 	if !ok {
@@ -30,8 +30,8 @@ func (t *Transcript) parentOf(b *block) *block {
 	return t.calls[above]
 }
 
-// nest gives the blocks of changed entries the place that is theirs now. What
-// is below them counts as changed too, see [session.Conversation.Depth].
+// nest moves the blocks of changed entries to their present place. What is below them counts as changed too, see
+// [session.Conversation.Depth].
 func (t *Transcript) nest(changed []int) {
 	var moved, out []*block
 	for _, i := range changed {
@@ -61,7 +61,7 @@ func (t *Transcript) nest(changed []int) {
 	}
 }
 
-// takeOut takes a block and those below it out of the page, in which nothing stays in their place.
+// takeOut removes a block and those below it from the page.
 func (t *Transcript) takeOut(b *block) []*block {
 	from, end := b.at, t.endOf(b)
 	out := make([]*block, 0, end-from)
@@ -88,7 +88,7 @@ func (t *Transcript) putBack(b *block) {
 	t.insert(b)
 }
 
-// insert puts a block into the page: below its parent, behind those that came before, above the prompts that wait.
+// insert puts a block into the page: below its parent, after those that came before, above the waiting prompts.
 func (t *Transcript) insert(b *block) {
 	at := len(t.blocks) - len(t.waiting)
 	switch {
@@ -113,7 +113,7 @@ func (t *Transcript) insert(b *block) {
 	t.setGap(at + 1)
 }
 
-// before reports whether the block i, or that which it is below of, came before an entry.
+// before reports whether the block i, or the one that it is below, came before an entry.
 func (t *Transcript) before(i, entry int) bool {
 	b := t.blocks[i]
 	for b.parent != nil {
@@ -122,7 +122,7 @@ func (t *Transcript) before(i, entry int) bool {
 	return b.entry != nil && b.index < entry
 }
 
-// endOf is the index behind a block and those below it.
+// endOf returns the index after a block and those below it.
 func (t *Transcript) endOf(b *block) int {
 	end := b.at + 1
 	for i := end; i < len(t.blocks); i++ {
@@ -136,7 +136,7 @@ func (t *Transcript) endOf(b *block) int {
 	return end
 }
 
-// setGap tells the first block from an index on whether it stands apart from what is before it.
+// setGap sets whether the first block from an index on has a gap before it.
 func (t *Transcript) setGap(i int) {
 	for i < len(t.blocks) && silent(t.blocks[i].entry) {
 		i++
@@ -205,7 +205,7 @@ func (b *block) hidden() bool {
 	return false
 }
 
-// indent is how far a call stands to the right, in cells.
+// indent returns how far a call is indented, in cells.
 func (b *block) indent() int {
 	depth := 0
 	for b = b.parent; b != nil && depth < nestDepth; b = b.parent {

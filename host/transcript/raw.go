@@ -13,8 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// readable puts JSON into words: a line for each value, "key: value", what is in another value to the right of it, and
-// a text of several lines as a block. It stops after limit lines, and says so.
+// readable renders JSON as lines: one for each value, "key: value", nested values indented, and a text of several lines
+// as a block. It stops after limit lines, and says so.
 func readable(raw json.RawMessage, limit int) []string {
 	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" || string(raw) == "{}" {
 		return nil
@@ -37,7 +37,7 @@ type reader struct {
 
 var errEnough = fmt.Errorf("enough lines")
 
-// value reads the next value; head stands before it.
+// value reads the next value; head comes before it.
 func (r *reader) value(indent, head string) error {
 	token, err := r.dec.Token()
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *reader) value(indent, head string) error {
 	}
 }
 
-// inner reads what is in an object or a list.
+// inner reads the content of an object or a list.
 func (r *reader) inner(indent, head string, open json.Delim) error {
 	if !r.dec.More() {
 		if err := r.put(indent + head + "(empty)"); err != nil {
@@ -68,7 +68,7 @@ func (r *reader) inner(indent, head string, open json.Delim) error {
 		indent = strings.Repeat(" ", len(indent)) + "  "
 		head = ""
 	}
-	// The first of what stands in a list's item stands beside its dash.
+	// The first line of a list's item is next to its dash.
 	for first := true; r.dec.More(); first = false {
 		before := ""
 		if head == "- " {
@@ -125,8 +125,8 @@ func (r *reader) put(line string) error {
 // inspected is how much of the input and of the output [Transcript.Inspect] shows, in lines.
 const inspected = 100
 
-// Inspect is all that is known of the tool call at a row: what it is, how it
-// stands, and what went in and came out. It is nil where there is no call.
+// Inspect returns everything known about the tool call at a row: what it is, its status, and its input and output. It
+// is nil if there is no call.
 func (t *Transcript) Inspect(row int) []styled.Line {
 	c, ok := t.Entry(row).(*session.ToolCall)
 	if !ok {
@@ -204,7 +204,7 @@ func (t *Transcript) Inspect(row int) []styled.Line {
 	return lines
 }
 
-// standing is the status of a call in words, with its times.
+// standing returns the status of a call in words, with its times.
 func (t *Transcript) standing(c *session.ToolCall) string {
 	words := strings.ReplaceAll(styled.OneLine(string(c.Shown())), "_", " ")
 	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond {

@@ -11,19 +11,18 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// How much of a body is shown, in lines: before the user opens it, and then. The whole of it has a window of its own.
+// How many lines of a body are shown: before the user opens it, and then. The whole of it has a window of its own.
 const (
 	previewDiff   = 12
 	previewOutput = 6
 	maxOpened     = 2000
 )
 
-// maxLine is how many bytes of a line are shown: one of a megabyte, drawn with
-// all that Neovim does to a line, would slow every key.
+// maxLine is how many bytes of a line are shown: drawing a line of a megabyte would slow down every key.
 const maxLine = 2000
 
-// maxWords is that of a line of words: a message, a thought, a prompt. A step of the cursor takes Neovim with the
-// square of it: 0.10 some 6 ms in 4 KB, 50 ms in 8 KB.
+// maxWords is the same for a line of prose: a message, a thought, a prompt. The time that Neovim takes to move the
+// cursor grows with its square: on 0.10, about 6 ms in 4 KB, 50 ms in 8 KB.
 const maxWords = 4 << 10
 
 // elsewhere says where to find all of what is shown in part.
@@ -102,8 +101,8 @@ func (t *Transcript) renderThought(b *block, m *session.Message) []styled.Line {
 	return lines
 }
 
-// thoughtLines are the words of a thought, which may grow by many small pieces: of a long line no more is looked
-// at each time than is shown.
+// thoughtLines renders a thought, which may grow by many small pieces: of a long line, only what is shown is read each
+// time.
 func thoughtLines(m *session.Message) (lines []styled.Line) {
 	text := []byte(nil)
 	if len(m.Parts) == 1 {
@@ -126,7 +125,7 @@ func thoughtLines(m *session.Message) (lines []styled.Line) {
 
 func (t *Transcript) renderPlan(b *block, p *session.Plan) []styled.Line {
 	if p.Empty() {
-		return nil // the agent has taken it back
+		return nil // the agent has withdrawn it
 	}
 	lines := append([]styled.Line{styled.Join(styled.Text("  Plan", styled.ToolKind))}, renderSteps(p.Entries)...)
 	if p.Content != nil {
@@ -135,7 +134,7 @@ func (t *Transcript) renderPlan(b *block, p *session.Plan) []styled.Line {
 	return lines
 }
 
-// renderSteps are the steps of a plan.
+// renderSteps renders the steps of a plan.
 func renderSteps(entries []session.PlanEntry) (lines []styled.Line) {
 	for _, e := range entries {
 		icon, group := "·", styled.Plan
@@ -172,7 +171,7 @@ func (t *Transcript) renderNotice(b *block, e *session.NoticeEntry) []styled.Lin
 	return t.detailed(b, lines, e.Detail)
 }
 
-// detailed are lines with what is behind them: when the user opens it, else only how much there is.
+// detailed returns lines with their details if the user has opened them, otherwise with how much there is.
 func (t *Transcript) detailed(b *block, lines []styled.Line, detail string) []styled.Line {
 	if detail == "" {
 		return lines
@@ -236,7 +235,7 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 	if e.Tokens.Total > 0 {
 		used = append(used, thousands(e.Tokens.Total)+" tokens")
 	}
-	if e.Cost != nil && e.Cost.Amount >= 0.0005 { // else it reads as nothing
+	if e.Cost != nil && e.Cost.Amount >= 0.0005 { // otherwise it would show as zero
 		used = append(used, fmt.Sprintf("%.3f %s", e.Cost.Amount, e.Cost.Currency))
 	}
 	if len(used) > 0 {
@@ -249,7 +248,7 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 	return lines
 }
 
-// spent says of what the tokens of a turn were made.
+// spent says what the tokens of a turn consist of.
 func spent(used session.TurnTokens) string {
 	text := thousands(used.Input) + " in"
 	if used.Read > 0 {
@@ -265,7 +264,7 @@ func spent(used session.TurnTokens) string {
 	return text
 }
 
-// thousands is a number with its digits in groups of three.
+// thousands returns a number with its digits in groups of three.
 func thousands(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -276,7 +275,7 @@ func thousands(n uint64) string {
 
 func (t *Transcript) relative(p string) string { return styled.Relative(t.config.Cwd, p) }
 
-// seconds is a duration as people say it: 0.1 s, 12 s, 3:05.
+// seconds returns a duration in words: 0.1 s, 12 s, 3:05.
 func seconds(d time.Duration) string {
 	d = d.Round(100 * time.Millisecond)
 	switch {

@@ -12,23 +12,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// stream is how far an agent's message has come into the buffer. Its text
-// only grows at the end.
+// stream is how much of an agent's message is in the buffer. Its text only grows at the end.
 type stream struct {
 	part, offset int                // what of the message's parts has been taken
-	block        []byte             // the part in words, when it is no text
+	block        []byte             // the part in words, if it is not text
 	broken       bool               // a newline is due before the next part
-	doc          *markdown.Document // nil where all of the message is shown: thousands may be
+	doc          *markdown.Document // nil if all of the message is shown: there may be thousands
 	started      bool
 	col          int  // bytes in the last line
 	size         int  // bytes taken
 	held         int  // newlines that only the document has yet
-	guessed      bool // the document has one that the message may never have
-	misled       bool // it was a wrong guess; another would cost as much again
-	told         bool // that it is complete
+	guessed      bool // the document has one that the message may never get
+	misled       bool // the guess was wrong; another would cost as much again
+	told         bool // the document was told that it is complete
 	fitter       fitter
 
-	describe func(session.Content) string // puts a block that is no text in words
+	describe func(session.Content) string // describes a block that is not text
 
 	replaced int // the message's, when the stream began
 }
@@ -37,11 +36,10 @@ func (t *Transcript) newStream(m *session.Message) *stream {
 	return &stream{doc: &markdown.Document{}, describe: t.describe, replaced: m.Replaced}
 }
 
-// maxLink is about how long a line is that stands for a block, in bytes.
+// maxLink is about how long the line for a block is, in bytes.
 const maxLink = 1000
 
-// next returns the text to add, about limit bytes; blocks that are no text
-// become lines of their own.
+// next returns the text to add, about limit bytes; blocks that are not text become lines of their own.
 func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 	var b strings.Builder
 	for s.part < len(m.Parts) {
@@ -56,7 +54,7 @@ func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 		rest := whole[s.offset:]
 		growing := p.Content == nil && s.part+1 == len(m.Parts)
 		if growing {
-			rest = bytes.TrimRight(rest, "\n") // these wait for what they part
+			rest = bytes.TrimRight(rest, "\n") // these wait for what follows
 		}
 		if s.offset == 0 && len(rest) > 0 {
 			if s.broken || (p.Content != nil && (s.started || b.Len() > 0)) {
@@ -66,7 +64,7 @@ func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 		}
 		room := limit - b.Len()
 		if p.Content != nil && len(rest) < maxLink {
-			room = len(rest) // what is a line by itself comes as one
+			room = len(rest) // a block comes as one line
 		}
 		if n := cut(rest, room); n < len(rest) {
 			b.Write(rest[:n])
@@ -83,8 +81,8 @@ func (s *stream) next(m *session.Message, limit int) (text string, done bool) {
 	return b.String(), true
 }
 
-// cut is how much of a text to take at once, at most room bytes where that is
-// possible: up to the end of a line, or else between characters.
+// cut returns how much of a text to take at once, at most room bytes if possible: up to the end of a line, or else
+// between characters.
 func cut(text []byte, room int) int {
 	room = max(room, 1)
 	if len(text) <= room {
@@ -108,7 +106,7 @@ func cut(text []byte, room int) int {
 func (t *Transcript) takeStream(i, row, budget int) (*page.Edit, bool) {
 	b := t.blocks[i]
 	s, m := b.stream, b.entry.(*session.Message)
-	if s.replaced != m.Replaced { // it begins anew
+	if s.replaced != m.Replaced { // it starts over
 		b.stream = t.newStream(m)
 		if rows := t.page.Rows(i); rows > 0 {
 			return &page.Edit{Row: row, EndRow: row + rows}, false
@@ -184,8 +182,8 @@ func (t *Transcript) picturesIn(e *page.Edit) []page.Image {
 	return images
 }
 
-// fitter has long lines end before they are too long to be drawn, and says so on a line of its own. Its zero value
-// is at the beginning of a line.
+// fitter cuts lines that are too long to draw, and says so on a line of its own. Its zero value is at the beginning of
+// a line.
 type fitter struct {
 	col     int   // bytes of the line that were shown
 	cutting bool  // the rest of it is left out
@@ -193,7 +191,7 @@ type fitter struct {
 	cuts    []int // those that say so
 }
 
-// leftOut stands for the rest of a line, which may yet grow.
+// leftOut stands for the rest of a line, which may still grow.
 const leftOut = "… this line goes on" + elsewhere
 
 func (f *fitter) fit(text string) string {
@@ -219,15 +217,14 @@ func (f *fitter) fit(text string) string {
 	return b.String()
 }
 
-// study lets the markdown document follow the text, as it is shown; raw is as it came. It is ahead of the buffer
-// by the newlines that are held, and by one where the message has ended, so
-// that it knows the last line to be complete.
+// study feeds the shown text to the markdown document; raw is as it came. The document is ahead of the buffer by the
+// held newlines, and by one if the message has ended, so that it knows the last line to be complete.
 func (s *stream) study(m *session.Message, raw, text string, done bool) {
 	switch {
 	case raw == "" && s.doc == nil:
 		return
 	case raw != "" && (s.doc == nil || s.guessed):
-		// More has come after the end. The document begins anew.
+		// More has come after the end. The document starts over.
 		all, _ := (&stream{describe: s.describe}).next(m, 1<<62)
 		s.doc, s.held, s.guessed, s.misled = &markdown.Document{}, 0, false, true
 		s.doc.Append(new(fitter).fit(all[:s.size]))
@@ -248,7 +245,7 @@ func (s *stream) study(m *session.Message, raw, text string, done bool) {
 	}
 }
 
-// rest is what next holds back: newlines at the end.
+// rest returns what next holds back: newlines at the end.
 func (s *stream) rest(m *session.Message) []byte {
 	if s.part < len(m.Parts) && m.Parts[s.part].Content == nil {
 		return m.Parts[s.part].Text[s.offset:]

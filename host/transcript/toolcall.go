@@ -14,7 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// statusIcons and kindLabels are how a tool call's status and kind look; what is not listed gets the last ones.
+// statusIcons and kindLabels show a tool call's status and kind; unlisted ones get the last ones.
 var statusIcons = map[session.ToolCallStatus]struct {
 	icon  string
 	group styled.Group
@@ -36,7 +36,7 @@ var kindLabels = map[session.ToolKind]string{
 	session.KindOther: "tool",
 }
 
-// kindIcons stand before the kinds; nerdIcons do where the user has a Nerd Font.
+// kindIcons are shown before the kinds; nerdIcons if the user has a Nerd Font.
 var kindIcons = map[session.ToolKind]string{
 	session.KindRead: "»", session.KindEdit: "✎", session.KindDelete: "⌫", session.KindMove: "➜",
 	session.KindSearch: "⌕", session.KindExecute: "$", session.KindThink: "✻", session.KindFetch: "⇣",
@@ -52,11 +52,11 @@ var nerdIcons = map[session.ToolKind]string{
 // figures are what the head line of a call counts.
 type figures struct {
 	added, removed int
-	lines          int // of the body, without what is shown of it
-	calls          int // of the sub-agent, where they are not shown
+	lines          int // of the body, without the shown ones
+	calls          int // of the sub-agent, if they are not shown
 }
 
-// renderToolCall is a head line, and a body where there is one to show. The calls of a sub-agent stand below the call
+// renderToolCall renders a head line, and a body if there is one to show. The calls of a sub-agent are below the call
 // that it works for, which hides them when it is closed.
 func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []styled.Line {
 	if b.hidden() {
@@ -91,7 +91,8 @@ func (t *Transcript) renderToolCall(b *block, c *session.ToolCall) []styled.Line
 	return lines
 }
 
-// outcome is the status that a call is shown with. An agent may have completed a call of which the command has failed.
+// outcome returns the status that a call is shown with. An agent may report a call as completed although its command
+// failed.
 func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	status := c.Shown()
 	if status != session.StatusCompleted {
@@ -220,13 +221,13 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 }
 
 const (
-	titleWidth  = 72 // how much of a title is shown while nobody looks, in cells
-	enoughTitle = 24 // a title of so many cells says enough to give room to the rest
-	leastTitle  = 8  // of fewer nobody reads anything
+	titleWidth  = 72 // how much of a title is shown without a window, in cells
+	enoughTitle = 24 // a title of this many cells is enough to leave room for the rest
+	leastTitle  = 8  // fewer are unreadable
 	timeWidth   = 6  // how much of a line a time takes, in cells
 )
 
-// fitted cuts a title to a number of cells. Of a path it is the end that tells most.
+// fitted cuts a title to a number of cells. The end of a path is the most telling.
 func fitted(title string, room int) string {
 	room = max(room, 8)
 	if styled.Cells(title) <= room {
@@ -238,8 +239,8 @@ func fitted(title string, room int) string {
 	return ansi.TruncateWc(title, room, "…")
 }
 
-// beside is what stands at the right edge of the head line, and the same in fewer
-// words. A time has no group, and is drawn as More.
+// beside returns what is shown at the right edge of the head line, and the same in fewer words. A time has no group,
+// and is drawn as More.
 func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (words []string, group styled.Group) {
 	switch status {
 	case session.StatusWaiting:
@@ -258,14 +259,14 @@ func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) 
 	if _, known := statusIcons[status]; !known || status == session.StatusPaused {
 		said = append(said, styled.OneLine(string(status)))
 	}
-	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // else not worth the eye
+	if took := c.Elapsed(t.config.Now()); took >= 100*time.Millisecond { // otherwise not worth showing
 		said = append(said, seconds(took))
 	}
 	return []string{strings.Join(said, " ")}, styled.Plain
 }
 
-// body is what the call shows below its head line: whole when open, nothing
-// when closed, else as much as helps to follow the work.
+// body renders what the call shows below its head line: everything if open, nothing if closed, otherwise as much as
+// helps to follow the work.
 func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCallStatus) []styled.Line {
 	if b.open == closed {
 		return nil
@@ -309,7 +310,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 			lines = append(lines, styled.Join(styled.Text("    ["+cmp.Or(item.Type, "unknown")+"]", styled.More)))
 		}
 	}
-	for i := range diffs { // of which the agent does not tell any more
+	for i := range diffs { // that the agent no longer sends
 		lines = append(lines, leadTo(t.diffBody(b, &diffs[i]), diffs[i].Path)...)
 	}
 	switch {
@@ -328,7 +329,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	return lines
 }
 
-// leadToNamed says where lines of an answer of the editor's lead to: each names its place.
+// leadToNamed sets what the lines of an editor's answer refer to: each names its place.
 func (t *Transcript) leadToNamed(lines []styled.Line) {
 	for i := range lines {
 		path, number, ok := sentence.PlaceIn(lines[i].Text)
@@ -342,7 +343,7 @@ func (t *Transcript) leadToNamed(lines []styled.Line) {
 	}
 }
 
-// places are all files that a call is about.
+// places lists all files that a call is about.
 func (t *Transcript) places(list []session.Location) []styled.Line {
 	lines := make([]styled.Line, len(list))
 	for i, l := range list {
@@ -356,7 +357,7 @@ func (t *Transcript) places(list []session.Location) []styled.Line {
 	return lines
 }
 
-// leadTo says where lines lead to that do not say it themselves.
+// leadTo sets what lines without a place refer to.
 func leadTo(lines []styled.Line, path string) []styled.Line {
 	for i := range lines {
 		if lines[i].Place.Path == "" {
@@ -385,7 +386,7 @@ func (t *Transcript) terminalBody(b *block, id string) []styled.Line {
 	return lines
 }
 
-// counts are the figures of a call in words.
+// counts returns the figures of a call in words.
 func counts(f figures) []styled.Piece {
 	list := styled.Counts(f.added, f.removed)
 	if f.calls > 0 {

@@ -1,9 +1,9 @@
 // Package transcript turns a conversation into the lines and highlights of a chat buffer. It is pure: it is told which
-// entries changed, and each is a block of a [page.Page], which knows what the buffer has and hands out the edits that
-// bring it up to date, a bounded piece at a time.
+// entries changed, and each is a block of a [page.Page], which knows what the buffer has and returns the edits that
+// update it, a bounded piece at a time.
 //
-// The agent's text stands in the buffer as it came, byte for byte: a message only ever grows at its end, so its edits
-// are appends. Everything else is rendered anew when it changes, and only the lines that differ are sent.
+// The agent's text is in the buffer as it came, byte for byte: a message only ever grows at its end, so its edits are
+// appends. Everything else is rendered again when it changes, and only the lines that differ are sent.
 package transcript
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Config is what a transcript needs to know of the world around it.
+// Config is what a transcript needs to know about its surroundings.
 type Config struct {
 	// Cwd is the session's folder: paths below it are shown relative to it.
 	Cwd string
@@ -24,23 +24,23 @@ type Config struct {
 	Now func() time.Time
 	// NerdFont says that the user's font has icons.
 	NerdFont bool
-	// Files returns the changes that a call tells of, in its order; the same
-	// pointers while nothing more is known of them.
+	// Files returns the changes that a call reports, in order; the same pointers while nothing more is known about
+	// them.
 	Files func(*session.ToolCall) []*diff.File
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
 	// Output returns the last n lines of what a command wrote, its escape
 	// sequences, carriage returns and backspaces resolved, and how many there are.
 	Output func(text string, n int) Screenful
-	// Resolve gives all lines of such a text.
+	// Resolve returns all lines of such a text.
 	Resolve func(text string) Lines
-	// Save returns the file in which a picture, a sound or another blob, in
-	// base64, is to be found soon; "" where it is not saved.
+	// Save returns the file that will soon contain a picture, a sound or another blob, given in base64; "" if it is not
+	// saved.
 	Save func(mimeType, data string) string
 }
 
-// Screenful is the end of a terminal's output. State is "" while the command runs, else a sentence about its end.
-// Behind says that it goes on beside the session's turns.
+// Screenful is the end of a terminal's output. State is "" while the command runs, otherwise a sentence about its end.
+// Behind says that it runs in the background.
 type Screenful struct {
 	Lines  []styled.Line
 	Total  int
@@ -55,27 +55,27 @@ type Transcript struct {
 	page    page.Page
 	blocks  []*block // those of the page
 	entries []*block // those of the conversation's entries, see nest.go
-	waiting []*block // the last ones: of prompts that are not sent yet, see waiting.go
+	waiting []*block // the last ones: of waiting prompts, see waiting.go
 	awaited []Waiting
 	calls   map[*session.ToolCall]*block
 	shows   map[string][]*block // the tool calls that have shown a terminal
 	width   int                 // cells of the narrowest window, 0 while there is none
 
 	due      Due           // see due.go
-	dueAfter *session.Stop // the end of the turn that the line about it stands below
+	dueAfter *session.Stop // the end of the turn that the line about it is below
 
 	pictures map[string]string // files by the lines of messages that name them
 }
 
 // block is the rendering of one entry.
 type block struct {
-	entry  session.Entry // nil where one was that stands elsewhere now
+	entry  session.Entry // nil if it has moved elsewhere
 	index  int           // of the entry
 	at     int           // index of the block
-	gap    bool          // an empty line stands before it
+	gap    bool          // an empty line comes before it
 	open   fold
 	lines  page.Lines[styled.Line] // gap included (not for streams)
-	next   []styled.Line           // what it shall be, while it takes more than one Take
+	next   []styled.Line           // what it should be, while it takes more than one Take
 	diffs  []fileChange            // of a tool call that is not finished
 	about  figures                 // of a tool call
 	parent *block                  // the tool call that made this one, or nil
@@ -97,7 +97,7 @@ func New(conv *session.Conversation, config Config) *Transcript {
 	return &Transcript{conv: conv, config: config, calls: map[*session.ToolCall]*block{}, shows: map[string][]*block{}, pictures: map[string]string{}}
 }
 
-// Sync learns which entries of the conversation are new or changed.
+// Sync finds which entries of the conversation are new or changed.
 func (t *Transcript) Sync() {
 	changed := t.conv.TakeChanged()
 	for _, i := range changed {
@@ -112,7 +112,7 @@ func (t *Transcript) Sync() {
 		t.noteTerminals(b)
 		switch b.entry.(type) {
 		case *session.Message, *session.Plan:
-			if b.at != loose { // it may have its first words, or none any more
+			if b.at != loose { // it may have got its first words, or lost them
 				t.setGap(b.at)
 				t.setGap(b.at + 1)
 			}
@@ -182,7 +182,7 @@ func (t *Transcript) Tick() {
 			}
 		case *session.Message:
 			if e.Role == session.RoleUser {
-				return // what came before the running turn stands still
+				return // what came before the running turn no longer changes
 			}
 			if e.Role == session.RoleThought && e.Ended.IsZero() {
 				t.touch(b)
@@ -191,8 +191,8 @@ func (t *Transcript) Tick() {
 	}
 }
 
-// SetWidth tells how wide the narrowest window on the chat is, in cells; 0 is for none. The head lines of tool calls,
-// and the line of what is due, have as much as fits.
+// SetWidth sets the width of the narrowest window on the chat, in cells; 0 for none. The head lines of tool calls, and
+// the line of what is due, show as much as fits.
 func (t *Transcript) SetWidth(width int) {
 	if width == t.width {
 		return
@@ -243,7 +243,7 @@ func (t *Transcript) touch(b *block) {
 	}
 }
 
-// silent reports whether there is nothing to show of an entry: nil is of one that stands elsewhere now.
+// silent reports whether an entry has nothing to show; nil is one that has moved elsewhere.
 func silent(e session.Entry) bool {
 	switch e := e.(type) {
 	case nil:
@@ -256,7 +256,7 @@ func silent(e session.Entry) bool {
 	return false
 }
 
-// compact reports whether an entry stands close to its neighbours.
+// compact reports whether an entry has no gap to its neighbours.
 func compact(e session.Entry) bool {
 	switch e := e.(type) {
 	case *session.ToolCall, *session.Unknown:
@@ -277,8 +277,8 @@ func (t *Transcript) Take(budget int) []page.Edit {
 	})
 }
 
-// RowNow gives the row that a row has become since the edit seq, the last one
-// that the user has seen; the row itself where that is not known, or seq is 0.
+// RowNow returns where a row has moved since the edit seq, the last one that the user has seen; the row itself if that
+// is not known, or seq is 0.
 func (t *Transcript) RowNow(row, seq int) int {
 	if now, ok := t.page.RowNow(row, seq); ok && seq > 0 {
 		return now

@@ -9,22 +9,22 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/styled"
 )
 
-// Prompts that are not sent yet stand at the end, where they will be said: whatever comes meanwhile stands above
-// them. When one is said its block becomes that of the message, so that nothing moves.
+// Waiting prompts are shown at the end, where they will be said: everything that comes meanwhile goes above them. When
+// one is said, its block becomes that of the message, so nothing moves.
 
 // Waiting is a prompt that is not sent yet.
 type Waiting struct {
 	Blocks []session.Content
-	// Why is what the user is told of it; "" where it is on its way and looks as if it were said.
+	// Why is what the user is told about it; "" if it is on its way and looks as if it were said.
 	Why string
-	// Brief has it be one line, below a turn that goes on.
+	// Brief makes it one line, below a running turn.
 	Brief bool
 }
 
-// Await tells which prompts wait, in their order.
+// Await sets which prompts are waiting, in order.
 func (t *Transcript) Await(prompts []Waiting) { t.awaited = prompts }
 
-// said takes the block of the first prompt that waited, where this entry is what became of it.
+// said returns the block of the first waiting prompt, if this entry is what became of it.
 func (t *Transcript) said(e session.Entry) *block {
 	m, ok := e.(*session.Message)
 	if !ok || m.Role != session.RoleUser || len(t.waiting) == 0 || t.waiting[0].waits == nil {
@@ -43,7 +43,7 @@ func (t *Transcript) said(e session.Entry) *block {
 	return b
 }
 
-// placeWaiting brings the blocks at the end in step with the prompts that wait.
+// placeWaiting brings the blocks at the end in step with the waiting prompts.
 func (t *Transcript) placeWaiting() {
 	for i := range t.awaited {
 		w := &t.awaited[i]
@@ -63,7 +63,7 @@ func (t *Transcript) placeWaiting() {
 	}
 	for _, b := range t.waiting[len(t.awaited):] {
 		if b.waits != nil {
-			b.waits, b.entry = nil, nil // nothing stands there until another one waits
+			b.waits, b.entry = nil, nil // nothing is shown there until another one waits
 			t.touch(b)
 		}
 	}
@@ -72,7 +72,7 @@ func (t *Transcript) placeWaiting() {
 	}
 }
 
-// Unsent is how many of the buffer's last lines are of prompts that wait.
+// Unsent returns how many of the buffer's last lines belong to waiting prompts.
 func (t *Transcript) Unsent() (rows int) {
 	for _, b := range t.waiting {
 		rows += t.page.Rows(b.at)
@@ -80,7 +80,7 @@ func (t *Transcript) Unsent() (rows int) {
 	return rows
 }
 
-// unsent has the lines of a prompt look as one that waits.
+// unsent makes the lines of a prompt look like a waiting one.
 func (t *Transcript) unsent(lines []styled.Line, w Waiting) []styled.Line {
 	if w.Why == "" || len(lines) == 0 {
 		return lines

@@ -19,8 +19,8 @@ type Whole struct {
 	Lines Lines  // none longer than a window can draw at once
 }
 
-// Lines gives one line after the other, and false after the last, so that what is large is never there
-// twice. It is for one goroutine at a time.
+// Lines returns one line after another, and false after the last, so that large texts are never in memory twice. It is
+// for one goroutine at a time.
 type Lines func() (styled.Line, bool)
 
 // section is a part of a whole.
@@ -29,8 +29,8 @@ type section struct {
 	lines       Lines
 }
 
-// Whole returns what makes the whole of the block at a row of the buffer, as it
-// is now, or nil where there is none. It may take long, on any goroutine.
+// Whole returns a function that renders the whole block at a row of the buffer, as it is now, or nil if there is none.
+// The function may take long, on any goroutine.
 func (t *Transcript) Whole(row int) func() Whole {
 	switch e := t.Entry(row).(type) {
 	case *session.Message:
@@ -67,7 +67,7 @@ func (t *Transcript) Whole(row int) func() Whole {
 	return nil
 }
 
-// allOf is a message with all that stands in it.
+// allOf returns everything in a message.
 func allOf(m *session.Message) string {
 	var b strings.Builder
 	for _, p := range m.Parts {
@@ -83,8 +83,8 @@ func allOf(m *session.Message) string {
 	return b.String()
 }
 
-// Output returns what makes the output of a command whole that the agent tells
-// as text: of the call at a row, else of the last one that has any; or nil.
+// Output returns a function that renders the whole output of a command that the agent sends as text: of the call at a
+// row, or else of the last one that has any; or nil.
 func (t *Transcript) Output(row int) func() Whole {
 	if call, ok := t.Entry(row).(*session.ToolCall); ok && hasOutput(call) {
 		return t.Whole(row)
@@ -155,7 +155,7 @@ func (t *Transcript) wholeCall(c *session.ToolCall) Whole {
 	return w
 }
 
-// Given gives these lines.
+// Given returns these lines.
 func Given(lines ...styled.Line) Lines {
 	return func() (styled.Line, bool) {
 		if len(lines) == 0 {
@@ -167,7 +167,7 @@ func Given(lines ...styled.Line) Lines {
 	}
 }
 
-// joined gives the lines of all, in their order.
+// joined returns the lines of all, in order.
 func joined(all []Lines) Lines {
 	return func() (styled.Line, bool) {
 		for len(all) > 0 {
@@ -210,17 +210,17 @@ func (t *Transcript) wholeContent(c *session.ToolCall, content session.Content) 
 	return section{"Text", lang, broken(strings.TrimRight(text.Text, "\n"))}
 }
 
-// pretty is JSON with its structure on lines of their own.
+// pretty returns JSON with its structure on separate lines.
 func pretty(raw []byte) []byte {
 	var text bytes.Buffer
-	text.Grow(len(raw) + len(raw)/16) // most of what is large are texts, which stay as they are
+	text.Grow(len(raw) + len(raw)/16) // large values are mostly texts, which stay unchanged
 	if json.Indent(&text, raw, "", "  ") != nil {
 		return raw
 	}
 	return text.Bytes()
 }
 
-// broken is a text as lines, those that are too long for a window in pieces.
+// broken returns a text as lines, those too long for a window in pieces.
 func broken[T string | []byte](text T) Lines {
 	left := true // a line, though it may be empty
 	rest := 0    // of a line that is too long
@@ -249,7 +249,7 @@ func broken[T string | []byte](text T) Lines {
 	}
 }
 
-// lineEnd is where the first line of a text ends, or -1.
+// lineEnd returns where the first line of a text ends, or -1.
 func lineEnd[T string | []byte](text T) int {
 	switch text := any(text).(type) {
 	case string:

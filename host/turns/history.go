@@ -2,7 +2,7 @@ package turns
 
 import "slices"
 
-// What is kept of a session's turns: as many, and texts of as many bytes.
+// The limits of a session's turns: their number, and the bytes of their texts.
 const (
 	keptTurns = 50
 	keptTexts = 64 << 20
@@ -12,7 +12,7 @@ const (
 // one. One goroutine owns it.
 type History struct {
 	Turns  []*Turn  // those that changed something, oldest first
-	Undone []Undone // the last of them can be done again
+	Undone []Undone // the last of them can be redone
 }
 
 // Undone is a turn that the user has undone, with what the undo did.
@@ -21,14 +21,13 @@ type Undone struct {
 	Files []File
 }
 
-// Empty reports whether there is nothing to undo, or to do again.
+// Empty reports whether there is nothing to undo or redo.
 func (h *History) Empty() bool { return len(h.Turns)+len(h.Undone) == 0 }
 
-// Begin tells that a new turn begins: what was undone cannot be done again.
+// Begin says that a new turn begins: what was undone can no longer be redone.
 func (h *History) Begin() { h.Undone = nil }
 
-// Take puts what a turn has changed up to now among what can be undone. The oldest turns may go for it, but not the
-// last.
+// Take makes what a turn has changed so far undoable. The oldest turns may be dropped for it, but not the last.
 func (h *History) Take(t *Turn) {
 	t.gather()
 	h.remove(t)
@@ -45,7 +44,7 @@ func (h *History) Take(t *Turn) {
 	}
 }
 
-// Last returns the turn that an undo takes back; nil where there is none.
+// Last returns the turn that an undo would undo; nil if there is none.
 func (h *History) Last() *Turn {
 	if len(h.Turns) == 0 {
 		return nil
@@ -53,7 +52,7 @@ func (h *History) Last() *Turn {
 	return h.Turns[len(h.Turns)-1]
 }
 
-// LastUndone returns what can be done again, and false where there is nothing.
+// LastUndone returns what can be redone, and false if there is nothing.
 func (h *History) LastUndone() (Undone, bool) {
 	if len(h.Undone) == 0 {
 		return Undone{}, false
@@ -61,8 +60,8 @@ func (h *History) LastUndone() (Undone, bool) {
 	return h.Undone[len(h.Undone)-1], true
 }
 
-// WasUndone tells that a turn was undone, with what leads back to it, and what failed and can be tried
-// again. With redo it can be done again.
+// WasUndone says that a turn was undone, with what leads back to it, and what failed and can be tried again. With redo
+// it can be redone.
 func (h *History) WasUndone(t *Turn, did, failed []File, redo bool) {
 	h.remove(t)
 	if len(failed) > 0 {
@@ -73,15 +72,15 @@ func (h *History) WasUndone(t *Turn, did, failed []File, redo bool) {
 	}
 }
 
-// WasDoneAgain tells that the last turn that was undone was done again.
+// WasDoneAgain says that the last undone turn was redone.
 func (h *History) WasDoneAgain(t *Turn) {
 	h.Undone = h.Undone[:max(len(h.Undone)-1, 0)]
 	h.remove(t)
 	h.add(t)
 }
 
-// CameBack tells that a file which the agent had moved to a path and removed there is back where it was at
-// first, by the user's decision: to undo the removal would make a second one.
+// CameBack says that a file which the agent had moved to a path and removed there is back in its first place, by the
+// user's decision: undoing the removal would make a second one.
 func (h *History) CameBack(path string) {
 	var left []*Turn
 	for _, t := range h.Turns {
@@ -106,7 +105,7 @@ func (h *History) remove(t *Turn) {
 	h.Turns = slices.DeleteFunc(slices.Clone(h.Turns), func(other *Turn) bool { return other.At.Equal(t.At) })
 }
 
-// MapFiles returns a copy of files with what f says in the place of each text.
+// MapFiles returns a copy of files with each text replaced by f.
 func MapFiles(list []File, f func(text string) (string, error)) (_ []File, err error) {
 	list = slices.Clone(list)
 	for i := range list {

@@ -7,21 +7,21 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// AsBefore is the note of a step for which nothing is to be done.
+// AsBefore is the note of a step with nothing to do.
 const AsBefore = "is already as it was"
 
-// Step is what taking a turn back does to one file.
+// Step is what undoing a turn does to one file.
 type Step struct {
 	Of        File
 	Now, Want review.Content
 	Back      string // where it is moved back to, or ""
-	Merged    bool   // Want is a merge with what the user has changed since
+	Merged    bool   // Want is merged with what the user has changed since
 	Conflicts []int  // lines of that, counted from 1, at which the user's stay
 	Note      string // why nothing is done to the file
 }
 
-// Steps says what takes files back, see [StepOf], in the order in which that must be done: what goes makes
-// room first. now is what is at their paths, and taken tells of a path whether something is there.
+// Steps returns what undoes changes of files, see [StepOf], in the required order: removals first, to make room. now is
+// what is at their paths, and taken says whether a path is occupied.
 func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 	taken = maps.Clone(taken)
 	became := map[string]review.Content{} // by path, by the steps before
@@ -57,8 +57,8 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 	return steps
 }
 
-// StepOf says what brings a file from what a turn has left back to what was before, with what the user has
-// changed since. now is what is at its path, and free tells that nothing is where it was before it was moved.
+// StepOf returns what brings a file from what a turn left back to what was before, keeping what the user has changed
+// since. now is what is at its path, and free says that its path from before a move is unoccupied.
 func StepOf(f File, now review.Content, free bool) Step {
 	if f.Under {
 		return Step{Of: f, Now: f.After, Want: f.Before}
@@ -78,7 +78,7 @@ func StepOf(f File, now review.Content, free bool) Step {
 		step.Note = "has been deleted since"
 	case !f.After.Exists:
 		step.Note = "has been created again since"
-	case f.Before.SameText(f.After): // its form and permissions alone
+	case f.Before.SameText(f.After): // only its form and permissions
 	case now.Opaque, f.After.Opaque, f.Before.Opaque:
 		step.Note = "has been changed since"
 	default:
@@ -104,12 +104,12 @@ func StepOf(f File, now review.Content, free bool) Step {
 	return step
 }
 
-// Idle tells that nothing is done to the file.
+// Idle reports whether nothing is done to the file.
 func (s Step) Idle() bool {
 	return s.Note != "" || s.Now == s.Want && s.Back == ""
 }
 
-// With returns what the file becomes where the user's text is mine: the step must be Merged.
+// With returns what the file becomes if the user's text is mine: the step must be Merged.
 func (s Step) With(mine string) string {
 	text, _ := s.merge(mine)
 	return text
@@ -119,7 +119,7 @@ func (s Step) merge(mine string) (text string, conflicts []int) {
 	return buffers.Withdraw(s.Of.After.Text, mine, s.Of.Before.Text)
 }
 
-// Reverse returns the file as an undo of this step has it: what it is now was before.
+// Reverse returns the File for undoing this step: the present state is Before.
 func (s Step) Reverse() File {
 	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want, Under: s.Of.Under}
 	if s.Back != "" {

@@ -1,5 +1,5 @@
-// Package turns is what each turn of a session has changed in files, and what takes that back. It knows
-// neither sessions nor the editor nor the disk.
+// Package turns keeps what each turn of a session has changed in files, and computes how to undo that. It knows neither
+// sessions nor the editor nor the disk.
 package turns
 
 import (
@@ -26,22 +26,22 @@ type Turn struct {
 
 	record   *review.Record
 	gathered int               // the version of record that Files are of
-	shed     map[string]File   // by path, what the user has refused all changes of
-	back     map[string]string // by path, where a file was before the user refused that it was moved
+	shed     map[string]File   // by path, files whose changes the user refused entirely
+	back     map[string]string // by path, where a file was before the user refused its move
 	under    map[string]File   // by path, see File.Under
 }
 
-// Name tells a turn from the others of its session.
+// Name identifies a turn in its session.
 func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 
-// State is what a turn that runs has beside its files, for whoever saves it.
+// State is what a running turn has besides its files, for saving.
 type State struct {
 	Record *review.Record
 	Shed   map[string]File
 	Back   map[string]string
 }
 
-// State returns what the turn has now. It is the turn's own: whoever wants it later takes a copy.
+// State returns what the turn has now. It is shared with the turn: copy it to keep it.
 func (t *Turn) State() State { return State{t.record, t.shed, t.back} }
 
 // Resume returns a turn that was saved while it ran, to which more can be added.
@@ -63,7 +63,7 @@ type File struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content
 	Typed         bool // see review.File
-	Made          bool // by the agent in that turn; Before may have what the user has typed there
+	Made          bool // by the agent in that turn; Before may have what the user typed there
 	Under         bool // the change is only on the disk, under a buffer with unsaved text that conflicts with it
 }
 
@@ -72,15 +72,15 @@ func Begin(prompt string, at time.Time) *Turn {
 	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]File{}, back: map[string]string{}, under: map[string]File{}}
 }
 
-// Changed takes a change of the agent's.
+// Changed adds a change by the agent.
 func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(path, was, is) }
 
-// Conflicted takes a change of the agent's that conflicts with a buffer's unsaved text, and is only on the disk.
+// Conflicted adds a change by the agent that conflicts with a buffer's unsaved text, and is only on the disk.
 func (t *Turn) Conflicted(path string, was, is review.Content) {
 	t.under[path], t.gathered = File{Path: path, Before: was, After: is, Under: true}, -1
 }
 
-// Settled tells that the user has done away with such a change, or has taken it over.
+// Settled says that the user has removed such a change, or has taken it.
 func (t *Turn) Settled(path string) {
 	delete(t.under, path)
 	t.gathered = -1
@@ -96,24 +96,24 @@ func (t *Turn) Gone(path string) bool {
 	return known && f.Baseline.Exists && !f.Present.Exists
 }
 
-// Before is what a file was before the turn, with what the user has made of it since: now is what is there.
+// Before returns what a file was before the turn, with what the user has changed since: now is what is there.
 func (t *Turn) Before(path string, now review.Content) review.Content {
 	t.record.Now(path, now)
 	f, _ := t.record.File(path)
 	return f.Baseline
 }
 
-// Moved takes a move by the agent, with what was at the old path and what is at the new one.
+// Moved adds a move by the agent, with what was at the old path and what is at the new one.
 func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
 
-// Renamed tells that the user has given a file another name.
+// Renamed says that the user has renamed a file.
 func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
 
 // Remade is that of the turn's record.
 func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, now) }
 
-// Decided tells that a file has become another by the user's decision about the agent's changes. What was
-// refused may come back by it.
+// Decided says that a file has changed by the user's decision about the agent's changes, which may bring back what was
+// refused.
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
 	all, shed := t.shed[path]
@@ -129,8 +129,8 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 	}
 }
 
-// refused takes out of the turn what a decision has taken out of a file from was to is, where the user has changed lines
-// beside that since, and it can be told by its lines. It returns was without it.
+// refused removes from the turn what a decision removed from a file, from was to is, if the user has since changed
+// lines next to that, and it can be identified by its lines. It returns was without it.
 func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	f, known := t.record.File(path)
 	if !known || f.Status != review.Modified || was.SameText(f.Present) {
@@ -158,8 +158,8 @@ func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	return was
 }
 
-// Seen tells what the user sees at a path: what they have refused, and an undo in the buffer has brought back, is the
-// turn's again. What they have typed is not.
+// Seen says what the user sees at a path: what they refused and then brought back by undo in the buffer is the turn's
+// again. What they typed is not.
 func (t *Turn) Seen(path string, now review.Content) {
 	t.record.Recall(path, now)
 	if _, known := t.record.File(path); known {
@@ -170,8 +170,8 @@ func (t *Turn) Seen(path string, now review.Content) {
 	}
 }
 
-// WentBack is Decided of a file that has gone back to where it was before the agent moved it, or from there to
-// where it had been moved.
+// WentBack is Decided for a file that has gone back to where it was before the agent moved it, or from there to where
+// it had been moved.
 func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	_, known := t.record.File(from)
 	switch {
@@ -184,7 +184,7 @@ func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	t.Decided(to, was, is)
 }
 
-// change makes the change from was to is to a content, which may lack what the user has typed.
+// change applies the change from was to is to a content, which may lack what the user typed.
 func change(of, was, is review.Content) review.Content {
 	for _, c := range []review.Content{of, was, is} {
 		if !c.Exists || c.Opaque {
@@ -195,13 +195,13 @@ func change(of, was, is review.Content) review.Content {
 	return of.Restyled(was, is)
 }
 
-// Paths returns the paths of the files that it has changed, as far as it has.
+// Paths returns the paths of the files changed so far.
 func (t *Turn) Paths() []string { return t.record.Paths() }
 
-// Present returns what the agent has left at a path of those.
+// Present returns what the agent left at one of those paths.
 func (t *Turn) Present(path string) (review.Content, bool) { return t.record.Present(path) }
 
-// MovedTo returns to which path the agent has moved the file that was at one, as far as it has: the same where it has not.
+// MovedTo returns the path to which the agent has moved the file that was at one; the same if it has not.
 func (t *Turn) MovedTo(path string) string {
 	for _, f := range t.record.Files() {
 		if f.OldPath == path && path != "" {
@@ -211,7 +211,7 @@ func (t *Turn) MovedTo(path string) string {
 	return path
 }
 
-// MovedAway returns the paths from which the agent has moved files away, as far as it has.
+// MovedAway returns the paths from which the agent has moved files away so far.
 func (t *Turn) MovedAway() map[string]bool {
 	paths := map[string]bool{}
 	for _, f := range t.record.Files() {
@@ -233,7 +233,7 @@ func (t *Turn) gather() {
 			continue
 		}
 		before := f.Baseline
-		if before.Text != "" { // what the user has written into a file of the agent's stays
+		if before.Text != "" { // what the user wrote into the agent's file stays
 			before.Exists = true
 		}
 		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
@@ -242,11 +242,11 @@ func (t *Turn) gather() {
 	slices.SortStableFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// size is how much texts a turn keeps, in bytes.
+// size returns how many bytes of text a turn keeps.
 func (t *Turn) size() (n int) {
 	for _, f := range t.Files {
 		for _, c := range []review.Content{f.Before, f.After} {
-			if !c.Opaque { // else it is a mark
+			if !c.Opaque { // otherwise it is a mark
 				n += len(c.Text)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package view gathers what Neovim is told of a session: what its features draw, what Lua keeps of it, and events. The
-// editor asks for it when Neovim has time.
+// Package view gathers what Neovim is told about a session: what its features draw, what Lua keeps of it, and events.
+// The editor asks for it when Neovim has time.
 package view
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 )
 
-// hidden is how often Neovim is told of a session at whose chat nobody looks.
+// hidden is how often Neovim is updated about a session whose chat no window shows.
 const hidden = 100 * time.Millisecond
 
 // Chat draws the chat.
@@ -40,18 +40,18 @@ type Review interface {
 	Pending() bool
 }
 
-// Terminals tells Lua of terminals, and the chat which of them have changed.
+// Terminals tells Lua about terminals, and the chat which of them have changed.
 type Terminals interface {
 	Touched(func(id string))
 	Ops() []editor.Op
 }
 
-// List is a list of which Lua gets all when something of it has changed.
+// List is a list that Lua gets as a whole when something in it has changed.
 type List[T any] interface {
 	Take() (list []T, changed bool)
 }
 
-// Parts is what there is to tell. The functions are called on the session's goroutine.
+// Parts is what there is to report. The functions are called on the session's goroutine.
 type Parts struct {
 	Chat      Chat
 	Tab       Tab
@@ -67,7 +67,7 @@ type Parts struct {
 	Working func() bool                 // a turn runs
 }
 
-// View is what Neovim is told of one session. Its methods belong to the session's goroutine, but where it is said.
+// View is what Neovim is told about one session. Its methods belong to the session's goroutine, except where noted.
 type View struct {
 	in     rpc.In
 	box    *mailbox.Mailbox
@@ -82,12 +82,13 @@ type View struct {
 	clock *time.Timer
 }
 
-// New returns the view of a session, of which all is to be told. It has its parts before anything is marked.
+// New returns the view of a session, with everything still to be told. [View.Of] must be called before anything is
+// marked.
 func New(session int, box *mailbox.Mailbox, nvim *editor.Editor) *View {
 	return &View{in: rpc.In{Session: session}, box: box, editor: nvim, stale: true}
 }
 
-// Of says what the view is of.
+// Of sets the parts of the view.
 func (v *View) Of(parts Parts) { v.parts = parts }
 
 // Show says whether a window shows the chat. Any goroutine.
@@ -117,7 +118,7 @@ func (v *View) HurryUrgent() {
 	v.Hurry()
 }
 
-// Changed says that what Lua keeps of the session may be out of date, and the user is to see it at once.
+// Changed says that what Lua keeps of the session may be out of date, and the user should see it at once.
 func (v *View) Changed() {
 	v.stale = true
 	v.HurryUrgent()
@@ -129,7 +130,7 @@ func (v *View) Changing() {
 	v.MarkUrgent()
 }
 
-// StartClock lets the durations in the chat go on while a turn runs.
+// StartClock updates the durations in the chat while a turn runs.
 func (v *View) StartClock() {
 	v.StopClock()
 	v.clock = time.AfterFunc(time.Second, func() {
@@ -150,7 +151,7 @@ func (v *View) StopClock() {
 	}
 }
 
-// Interval is how often Neovim is told: at most once a frame, and rarely where nobody looks.
+// Interval returns how often Neovim is updated: at most once a frame, and rarely if nobody looks.
 func (v *View) Interval() time.Duration {
 	if v.visible.Load() || v.urgent.Load() {
 		return 0
@@ -158,7 +159,7 @@ func (v *View) Interval() time.Duration {
 	return hidden
 }
 
-// Take asks the session's goroutine for what Neovim is to be told next, about budget bytes of it. The editor's goroutine.
+// Take asks the session's goroutine for what to tell Neovim next, about budget bytes of it. The editor's goroutine.
 func (v *View) Take(budget int) (ops []editor.Op, more bool) {
 	done := make(chan struct{})
 	if !v.box.Put(func() {
@@ -197,7 +198,7 @@ func (v *View) Next(budget int) (ops []editor.Op, more bool) {
 	return ops, p.Chat.Dirty() || p.Tab.Dirty() || p.Calls.Pending() || p.Review.Pending() || p.Events.Due()
 }
 
-// Close hands out all that Neovim is still to be told of a session that has ended: it is not asked any more.
+// Close posts everything that Neovim must still be told about an ended session: it is not asked any more.
 func (v *View) Close() {
 	v.stale = true
 	v.editor.Forget(v)
@@ -210,12 +211,12 @@ func (v *View) Close() {
 	}
 }
 
-// state tells Lua what is new of the state that it keeps.
+// state returns the updates of the state that Lua keeps.
 func (v *View) state(calls []rpc.ToolCallAt) []editor.Op {
 	var ops []editor.Op
 	if v.stale {
 		v.stale = false
-		// Most updates change nothing of it: those of a tool call's output, for one.
+		// Most updates, such as a tool call's output, do not change it.
 		if now := v.parts.State(); !reflect.DeepEqual(now, v.told) {
 			v.told = now
 			ops = append(ops, editor.Do(now))
@@ -233,7 +234,7 @@ func (v *View) state(calls []rpc.ToolCallAt) []editor.Op {
 	return ops
 }
 
-// events are those that are due. The state that is told after the end of a turn says that it is over.
+// events returns those that are due. The state sent after the end of a turn says that it is over.
 func (v *View) events() []editor.Op {
 	ending := v.parts.Events.Ending()
 	due := v.parts.Events.Take()
