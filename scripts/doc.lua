@@ -1,5 +1,5 @@
--- Writes what doc/acp.txt says of options, keys and agents, and lua/acp/types.lua of options, from
--- the tables that define them.
+-- Writes what doc/acp.txt says about options, keys and agents, and lua/acp/types.lua about options,
+-- from the tables that define them.
 --
 --   nvim -l scripts/doc.lua          brings the files up to date
 --   nvim -l scripts/doc.lua --check  fails when they are not

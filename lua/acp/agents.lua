@@ -1,6 +1,6 @@
----The agents that are known without configuration. Data only: how to start one, how to get it,
----how to log in. What an agent does differently on the wire is known to the host, by the name
----that the agent gives itself.
+---The agents that are known without configuration. Data only: how to start one, how to get it, how
+---to log in. The host knows what an agent does differently on the wire, by the name that the agent
+---gives itself.
 ---@class acp.Agent
 ---@field title string for people
 ---@field command string[] argv; the first one is looked up on the PATH

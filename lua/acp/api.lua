@@ -1,11 +1,11 @@
----The Lua API. Nothing here throws or waits: getters read what the host has told, everything else
+---The Lua API. Nothing here throws or waits: getters read what the host has sent, everything else
 ---is a message to the host. Failures are returned as nil and a sentence.
 ---@class acp.Api
 local M = {}
 
 local state = require('acp.rpc.state')
 
----What starts the host, for which the features are needed.
+---Starts the host, for which the features are needed.
 local function start()
   require('acp.features')
   return require('acp.session.start')
@@ -18,8 +18,8 @@ function M.new(opts)
   return start().new(opts)
 end
 
----Takes up a session that the agent keeps; the same one again when it is open already, whose agent
----is started again where it has ended. Without `cwd` in its folder, if that is known.
+---Resumes a session that the agent keeps; if it is already open, returns that one, after restarting
+---its agent if it has ended. Without `cwd`, in the session's folder, if that is known.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -34,7 +34,7 @@ function M.stored(agent, callback)
   return start().stored(agent, callback)
 end
 
----Has an agent forget a session: an open one, which is closed, or a stored one.
+---Makes an agent delete a session: an open one, which is closed, or a stored one.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string}
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
@@ -42,7 +42,7 @@ function M.delete(opts, callback)
   return start().delete(opts, callback)
 end
 
----Makes a session that goes on from where another one is, and leaves that as it is, where the agent
+---Makes a session that continues from where another one is, and leaves that as it is, if the agent
 ---can. It opens no window.
 ---@param opts? {session?: integer}
 ---@return integer? id, string? err
@@ -51,7 +51,7 @@ function M.fork(opts)
   return require('acp.session.fork').fork({ session = opts and opts.session })
 end
 
----Gives a session a title of yours: in its agent, where that keeps it, and in all lists.
+---Sets your title of a session, in all lists and, if it keeps titles, in its agent.
 ---@param opts {session?: integer, title: string}
 ---@param callback? fun(title: string?, err: string?)
 ---@return boolean? ok, string? err
@@ -59,7 +59,7 @@ function M.rename(opts, callback)
   return require('acp.session.stored').rename(opts, callback)
 end
 
----The lines that have a text of all that was said in sessions, those of the latest session first.
+---The lines of all transcripts that contain a text, those of the latest session first.
 ---@param text string
 ---@param callback fun(list: acp.Found[]?, err: string?)
 ---@return boolean? ok, string? err
@@ -68,7 +68,7 @@ function M.search(text, callback)
   return require('acp.history.search').search(text, callback)
 end
 
----Tells a session in Markdown: writes it to a file, or gives the text to the callback.
+---Exports a session in Markdown: writes it to a file, or passes the text to the callback.
 ---@param opts? acp.ExportOpts
 ---@param callback? fun(result: {path?: string, text?: string}?, err: string?)
 ---@return boolean? ok, string? err
@@ -84,7 +84,7 @@ function M.authenticate(session, method_id)
   return require('acp.session.login').authenticate(session, method_id)
 end
 
----Sends a prompt, or queues it while the agent is busy. An empty one lets a paused queue go on.
+---Sends a prompt, or queues it while the agent is busy. An empty one resumes a paused queue.
 ---@param prompt string|table[] a text, or content blocks
 ---@param opts? acp.PromptOpts
 ---@return boolean? ok, string? err
@@ -92,7 +92,7 @@ function M.prompt(prompt, opts)
   return require('acp.prompt.send').prompt(prompt, opts)
 end
 
----Puts words into the running turn, where the agent can be steered; else sends them as a prompt.
+---Puts words into the running turn, if the agent can be steered; otherwise sends them as a prompt.
 ---@param prompt string|table[] a text, or content blocks
 ---@param opts? acp.PromptOpts
 ---@return boolean? ok, string? err
@@ -132,10 +132,10 @@ M.cancel = message('cancel')
 ---Ends a session for good. Its buffers stay.
 M.close = message('close')
 
----Logs out, where the agent can.
+---Logs out, if the agent can.
 M.logout = message('logout')
 
----Starts a session's agent again.
+---Restarts a session's agent.
 ---@param opts? {session?: integer}
 ---@return boolean? ok, string? err
 function M.restart(opts)
@@ -203,7 +203,7 @@ function M.elicitations()
   return require('acp.elicitation.questions').list()
 end
 
----Answers a question. What is wrong with the content of a form is told, and leaves it open.
+---Answers a question. A mistake in the content of a form is reported, and leaves the question open.
 ---@param id integer
 ---@param answer {action: 'accept'|'decline'|'cancel', content?: table<string, any>}
 ---@return boolean? ok, string? err
@@ -222,7 +222,7 @@ function M.changes(opts)
   return require('acp.review.changes').get(id)
 end
 
----Keeps changes of the agent's: a hunk by its number in changes(), a file, or all. A hunk that was
+---Keeps the agent's changes: a hunk by its number in changes(), a file, or all. A hunk that was
 ---rejected comes back.
 ---@param opts? {session?: integer, path?: string, hunk?: integer}
 ---@return boolean? ok, string? err
@@ -230,16 +230,16 @@ function M.keep(opts)
   return require('acp.review.changes').decide('keep', opts)
 end
 
----Takes changes of the agent's out of buffer and disk: a hunk by its number in changes(), a file,
----or all that is not decided.
+---Removes the agent's changes from buffer and disk: a hunk by its number in changes(), a file, or
+---everything pending.
 ---@param opts? {session?: integer, path?: string, hunk?: integer}
 ---@return boolean? ok, string? err
 function M.reject(opts)
   return require('acp.review.changes').decide('reject', opts)
 end
 
----Undoes what the last turn has changed, and the one before it when called again; with `again` the
----last one that was undone has its changes again. What the user has changed since stays.
+---Undoes what the last turn changed, and the one before it when called again; with `again`, redoes
+---the last undone turn. What the user has changed since stays.
 ---@param opts? {session?: integer, again?: boolean}
 ---@return boolean? ok, string? err
 function M.undo_turn(opts)
@@ -259,7 +259,7 @@ function M.options(session)
   return require('acp.session.options').get(session)
 end
 
----Gives an option another value: a choice's, or true and false.
+---Sets an option: to the value of a choice, or true or false.
 ---@param session integer?
 ---@param option string an id, or a category such as 'mode' or 'model'
 ---@param value string|boolean
@@ -268,7 +268,7 @@ function M.set_option(session, option, value)
   return require('acp.session.options').set(session, option, value)
 end
 
----Has a window follow what the agents read and edit, goes on after a pause, or ends it.
+---Makes a window follow what the agents read and edit, resumes after a pause, or stops.
 ---@param on? boolean default: true
 ---@return boolean? ok, string? err
 function M.follow(on)
@@ -286,7 +286,7 @@ function M.terminals(opts)
   return require('acp.terminal.view').list(id)
 end
 
----What was said with a session's agent.
+---The messages to and from a session's agent.
 ---@param opts? {session?: integer, file?: string} file: record from now on, and what is in memory
 ---@param callback fun(entries: {dir: string, t: integer, msg: string}[]?, err: string?)
 ---@return boolean? ok, string? err
@@ -305,7 +305,7 @@ function M.traffic(opts, callback)
   return true
 end
 
----The agents that are installed or can be; nothing is asked of the network.
+---The agents that are installed or can be; the network is not used.
 ---@param callback fun(list: acp.RegistryAgent[]?, err: string?)
 ---@return boolean? ok, string? err
 function M.agents(callback)
@@ -313,7 +313,7 @@ function M.agents(callback)
   return require('acp.registry.agents').list({}, callback)
 end
 
----Installs an agent of the registry, or another version of it. It is started by its id then.
+---Installs an agent of the registry, or another version of it. Start it by its id.
 ---@param id string
 ---@param opts? acp.InstallOpts
 ---@param callback? fun(err: string?, agent: acp.RegistryAgent?)
@@ -332,25 +332,25 @@ function M.uninstall(id, callback)
   return require('acp.registry.agents').uninstall(id, callback)
 end
 
----A word for the status line: which sessions wait for the user, and how many work.
+---A text for the status line: which sessions wait for the user, and how many are working.
 ---@return string
 function M.statusline()
   return require('acp.attention.statusline').word()
 end
 
----Ends the host, its agents and all windows, so that the plugin can be loaded anew.
+---Ends the host, its agents and all windows, so that the plugin can be reloaded.
 function M.deactivate()
   require('acp.deactivate')()
 end
 
----Gives agents that are started from now on a tool of yours.
+---Gives your tool to agents that start from now on.
 ---@param tool acp.Tool
 ---@return boolean? ok, string? err
 function M.tool(tool)
   return require('acp.editortools').add(tool)
 end
 
----Has requests that agents make by methods of their own answered by a function.
+---Serves agents' requests for a method of their own with a function.
 ---@param method string
 ---@param handler? acp.RequestHandler without one they are answered as unknown again
 ---@return boolean? ok, string? err

@@ -1,5 +1,5 @@
----Gets the host program: builds it where Go and make are, else downloads the released one of this
----version of the plugin, whose checksum the plugin has.
+---Gets the host program: builds it if Go and make are there, otherwise downloads the release for
+---this version of the plugin, whose checksum the plugin has.
 local M = {}
 
 local notify = require('acp.notify')
@@ -8,7 +8,7 @@ local host = require('acp.rpc.host')
 local systems = { Linux = 'linux', Darwin = 'darwin' }
 local machines = { x86_64 = 'amd64', amd64 = 'amd64', aarch64 = 'arm64', arm64 = 'arm64' }
 
----How long a download may take where nobody sees it go on, in milliseconds.
+---How long a download may take when nobody sees its progress, in milliseconds.
 local patience = 10 * 60 * 1000
 
 ---@param level 'info'|'error'
@@ -90,7 +90,7 @@ end
 ---@type vim.SystemObj? the download under way
 local curl
 
----Where the released host is on its way: nothing of it counts before it is whole.
+---Where the released host is downloaded to: it counts only when complete.
 ---@return string
 local function unfinished()
   return ('%s.new-%d'):format(host.binary, vim.uv.os_getpid())
@@ -105,7 +105,7 @@ local function progress(have, of)
   end
 end
 
----Takes what comes, and no more than it may be.
+---Writes what arrives, up to the expected size.
 ---@param fd integer of the file to write
 ---@param size integer
 ---@return fun(err?: string, data?: string) take, fun(): string? problem
@@ -197,7 +197,7 @@ local function download(file)
   curl = started
 end
 
----Where nobody is there to see it finish, Neovim waits for it: a plugin manager's build step.
+---If nobody is there to see it finish, Neovim waits for it: a plugin manager's build step.
 local function wait_unattended()
   if #vim.api.nvim_list_uis() == 0 then
     vim.wait(patience, function()

@@ -217,7 +217,7 @@ sub.sessions = {
   end,
 }
 
----The agent of the session in use; nil is the default one.
+---The agent of the session in use; nil means the default one.
 ---@return string?
 local function agent_in_use()
   local state = require('acp.rpc.state')

@@ -61,8 +61,8 @@ local function texts(value)
   end)
 end
 
----What is wrong with a list of rules. None of a list with a mistake is used: a later rule could
----allow what the wrong one was to stop.
+---What is wrong with a list of rules. A list with a mistake is not used at all: a later rule could
+---allow what the faulty one should stop.
 ---@param list table
 ---@return string? problem
 local function check_rules(list)
@@ -90,8 +90,8 @@ end
 
 local layouts = { 'right', 'left', 'bottom', 'tab', 'float', 'current' }
 
----The actions of `keys`, in the order in which a list of keys has them: name, default key, and what
----it does, as |:map| and which-key show it.
+---The actions of `keys`, in the order of a list of keys: name, default key, and what it does, as
+---|:map| and which-key show it.
 M.actions = {
   { 'send', '<CR>', 'send the prompt' },
   { 'send_insert', '<C-s>', 'send the prompt' },
@@ -388,7 +388,7 @@ M.schema = {
   },
 }
 
----What a mapping of an action says of itself.
+---The description of an action's mapping.
 ---@param action string
 ---@return string
 function M.desc(action)
@@ -407,7 +407,7 @@ local current
 ---@type string[] what is wrong with it
 local problems = {}
 
----What the configuration can say of an agent, and the type of it; false is checked by itself.
+---The fields of an agent in the configuration, and their types; false is checked separately.
 ---@type table<string, string|false>
 M.agent_fields = {
   title = 'string',
@@ -572,7 +572,7 @@ local function build(opts)
   return config, wrong
 end
 
----Has the user's options read anew.
+---Rereads the user's options.
 function M.reset()
   current = nil
 end
@@ -585,7 +585,7 @@ local function given()
   return vim.g.acp
 end
 
----The configuration in force. Mistakes in it are told once, in one message.
+---The configuration in force. Mistakes in it are reported once, in one message.
 ---@return acp.ResolvedConfig
 function M.get()
   if not current then

@@ -1,7 +1,7 @@
----Ends everything of the plugin, so that it can be loaded anew.
+---Ends everything of the plugin, so that it can be reloaded.
 local api = vim.api
 
----Unsent prompts stay, as text of the user's.
+---Unsent prompts stay, as the user's text.
 ---@param buf integer
 ---@return boolean
 local function unsent(buf)
@@ -9,7 +9,7 @@ local function unsent(buf)
     and vim.trim(table.concat(api.nvim_buf_get_lines(buf, 0, -1, false))) ~= ''
 end
 
----The user's own buffers have no keys and marks of ours any more.
+---Removes our keys and marks from the user's own buffers.
 local function give_back()
   for _, name in ipairs({ 'acp.files.conflict', 'acp.review.marks' }) do
     for _, buf in ipairs(package.loaded[name] and api.nvim_list_bufs() or {}) do

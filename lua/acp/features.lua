@@ -1,6 +1,6 @@
----How the features are connected: which of them handles each operation of the host, how they hear
----of what happens below them, and what those above hand to those below. A feature is loaded when it
----is first needed.
+---How the features are connected: which of them handles each of the host's operations, which
+---signals of lower modules they listen to, and what higher modules pass to lower ones. A feature is
+---loaded when it is first needed.
 local host = require('acp.rpc.host')
 local ops = require('acp.rpc.ops')
 local state = require('acp.rpc.state')
@@ -15,8 +15,8 @@ local function lazy(module, name)
   end
 end
 
----By operation: a module, its function, and which fields of the operation that gets; without them
----it gets all.
+---By operation: a module, its function, and which fields of the operation it gets; all, if none are
+---named.
 ---@type table<string, string[]>
 local of_features = {
   edit = { 'acp.chat.transcript', 'edit' },

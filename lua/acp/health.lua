@@ -81,7 +81,7 @@ local function size(bytes)
   return bytes .. ' bytes'
 end
 
----Whether what is logged and saved can be; see host/unwritable.go.
+---Whether logs and saved data can be written; see host/unwritable.go.
 local function check_folders()
   for _, which in ipairs({ 'log', 'state', 'data', 'cache' }) do
     local dir = vim.fn.stdpath(which) --[[@as string]]
@@ -97,7 +97,7 @@ local function check_folders()
   end
 end
 
----What is kept for undo and review, and what was said; see host/checkpoint and host/history.
+---What is kept for undo and review, and of the history; see host/checkpoint and host/history.
 local function check_data()
   health.start('Data')
   check_folders()
@@ -146,7 +146,7 @@ local function check_data()
   end
 end
 
----Which of the configured servers an agent cannot take, before a session of it runs.
+---Which of the configured servers an agent cannot take, even before it has a session.
 local function check_servers_of_agents()
   local servers = require('acp.mcp.servers')
   local config, taken, running = require('acp.config').get(), servers.taken(), {}

@@ -1,5 +1,5 @@
----Which agents are installed from the registry, as the data folder has it: written by the host, see
----host/registry.
+---Which agents are installed from the registry, according to the data folder, which the host
+---writes; see host/registry.
 local M = {}
 
 ---@return string
@@ -91,7 +91,7 @@ function M.heard(name, agent)
   return same and heard or nil
 end
 
----The agents of which a version is to be used that is not there.
+---The agents whose configured version is missing.
 ---@return string[] ids
 function M.broken()
   local ids = {}
@@ -112,7 +112,7 @@ function M.has(id)
   return vim.uv.fs_stat(vim.fs.joinpath(M.folder(), id, 'current.json')) ~= nil
 end
 
----Adds what is installed to the agents. One on the PATH comes first, and one of the configuration.
+---Adds what is installed to the agents. One on the PATH, or in the configuration, comes first.
 ---@param agents table<string, acp.Agent>
 ---@param configured table<string, table>
 function M.add(agents, configured)

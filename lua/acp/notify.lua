@@ -24,7 +24,7 @@ function M.error(text)
   M.notify(text, levels.ERROR)
 end
 
----How many there are of something, in words.
+---A number of things, in words.
 ---@param n integer
 ---@param noun string
 ---@return string
@@ -32,7 +32,7 @@ function M.count(n, noun)
   return ('%d %s%s'):format(n, noun, n == 1 and '' or 's')
 end
 
----Warns of what has failed, if anything has.
+---Warns about an error, if there is one.
 ---@param err? string
 function M.warn_if(err)
   if err then

@@ -139,7 +139,7 @@
 ---@field width? number
 ---@field height? number
 
----An agent to be added to those that are known, or what is to be changed of one.
+---An agent to add to the known ones, or changes to one of these.
 ---@class acp.AgentConfig
 ---@field title? string for people
 ---@field command? string[] argv; the first one is looked up on the PATH
@@ -154,7 +154,7 @@
 ---@field quirks? table<string, boolean>
 ---@field system_prompt? string|{text: string, mode?: 'append'|'override'}
 
----A rule that answers permission requests: all that it names must match.
+---A rule that answers permission requests: everything it names must match.
 ---@class acp.Rule
 ---@field action 'allow'|'reject'|'ask'
 ---@field agent? string|string[]
@@ -232,7 +232,7 @@
 ---@field directories? string[] where it works beside `cwd`
 ---@field updated_at? string ISO 8601
 
----A line of a kept transcript that has what was looked for.
+---A line of a kept transcript that matches a search.
 ---@class acp.Found
 ---@field session string the agent's id of the session, for acp.resume()
 ---@field agent string
@@ -297,8 +297,8 @@
 ---@field schema? table the JSON Schema of a form
 ---@field url? string
 
----Old lines are those of the baseline, new ones those of the present text, counted from 1. Where
----there are none, the start is the line before.
+---Old lines are those of the baseline, new ones those of the present text, counted from 1. If there
+---are none, the start is the line before.
 ---@class acp.Hunk
 ---@field old_start integer
 ---@field old_count integer

@@ -4,8 +4,8 @@ local M = {}
 ---@type boolean whether Neovim has the focus, as far as the terminal tells
 local focused = true
 
----The escape sequence for a notification of the desktop: OSC 777 where the terminal is known for
----it, else OSC 9, which most others take, and the rest ignores.
+---The escape sequence for a desktop notification: OSC 777 if the terminal is known for it,
+---otherwise OSC 9, which most others take and the rest ignore.
 ---@param text string
 ---@return string
 local function notification(text)
@@ -18,7 +18,7 @@ local function notification(text)
     sequence = '\27]9;' .. text .. '\27\\'
   end
   if vim.env.TMUX then
-    -- tmux hands it on where `allow-passthrough` is on.
+    -- tmux passes it on if `allow-passthrough` is on.
     sequence = '\27Ptmux;' .. sequence:gsub('\27', '\27\27') .. '\27\\'
   end
   return sequence

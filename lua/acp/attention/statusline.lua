@@ -1,4 +1,4 @@
----The word for the user's status line.
+---The text for the user's status line.
 local M = {}
 
 local state = require('acp.rpc.state')

@@ -1,4 +1,4 @@
----A block of the transcript in a window of its own: whole in a split, or all that is known of a
+---A block of the transcript in a window of its own: whole in a split, or everything known about a
 ---tool call in a float.
 local M = {}
 
@@ -7,7 +7,7 @@ local api = vim.api
 ---A buffer that the host fills is complete. Gets it.
 M.filled = require('acp.rpc.signal')()
 
----The largest buffer that gets a filetype, in bytes: what comes with one looks at all of it.
+---The largest buffer that gets a filetype, in bytes: what a filetype enables reads all of it.
 local limit = 512 * 1024
 
 ---Gives a buffer that is complete its filetype.
@@ -51,7 +51,7 @@ function M.inspect()
   end)
 end
 
----Shows a block whole in a split. The host brings its lines.
+---Shows a block whole in a split. The host sends its lines.
 ---@param method string by which it is asked for
 ---@param args table
 ---@param none fun() called where there is none
@@ -89,8 +89,8 @@ function M.open()
   end)
 end
 
----Shows the output of a command that the agent tells as text: of the call under the cursor, else of
----the last one of a session.
+---Shows the output of a command that the agent sends as text: of the call under the cursor, or else
+---of the last one of a session.
 ---@param session integer
 function M.output(session)
   local here = vim.bo.filetype == 'acp-chat' and vim.b.acp_session == session
@@ -102,7 +102,7 @@ function M.output(session)
   end)
 end
 
----Appends lines; fails where the buffer is gone.
+---Appends lines; fails if the buffer is gone.
 ---@param e {buf: integer, lines: string[], marks: integer[], done: boolean}
 function M.fill(e)
   local buf = e.buf

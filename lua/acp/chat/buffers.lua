@@ -7,17 +7,17 @@ local host = require('acp.rpc.host')
 local signal = require('acp.rpc.signal')
 local state = require('acp.rpc.state')
 
----A buffer of a session was made. Gets it and what its name ends in.
+---A session's buffer was created. Gets it and what its name ends in.
 M.created = signal()
 
 ---A chat or a prompt gets its keys. Gets its buffer, 'chat' or 'prompt', and its session.
 M.keys = signal()
 
----A chat or a prompt was read anew, as by |:edit|. Gets its buffer, 'chat' or 'prompt', and its
+---A chat or a prompt was reloaded, as by |:edit|. Gets its buffer, 'chat' or 'prompt', and its
 ---session.
 M.reread = signal()
 
----The buffers of a closed session are given up. Gets its id.
+---The buffers of a closed session are forgotten. Gets its id.
 M.forgotten = signal()
 
 ---@type {chat: (fun(id: integer): integer), prompt: (fun(id: integer): integer)} what makes them
@@ -40,7 +40,7 @@ local kept = 10
 ---@type integer[] these, the oldest first
 local closed = {}
 
----The name of a session's buffer. What it is comes last, where every tabline shows it.
+---The name of a session's buffer. Its kind comes last, where every tabline shows it.
 ---@param what string
 ---@param id integer the session
 ---@return string
@@ -72,7 +72,7 @@ function M.each()
   return pairs(bufs)
 end
 
----The buffers of a session, made anew where the user has wiped or unloaded them.
+---The buffers of a session, recreated if the user has wiped or unloaded them.
 ---@param id integer
 ---@return acp.Buffers
 function M.ensure(id)
@@ -92,8 +92,8 @@ function M.ensure(id)
   return b
 end
 
----Leaves of a closed session's buffer its text: nothing hears of it, and nothing draws it. Without
----a text it goes.
+---Leaves only the text of a closed session's buffer: nothing watches it or draws it. An empty
+---buffer is deleted.
 ---@param buf integer
 local function strip(buf)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
@@ -119,7 +119,7 @@ local function strip(buf)
   end
 end
 
----Lets a closed session's transcript be read until there are too many of them.
+---Keeps a closed session's transcript readable until there are too many of them.
 ---@param buf integer
 local function keep(buf)
   table.insert(closed, buf)

@@ -3,7 +3,7 @@ local M = {}
 
 local bufs = require('acp.chat.buffers')
 
----How many lines of a chat an earlier host has written.
+---How many lines of a chat an earlier host wrote.
 ---@param id integer
 ---@return integer
 function M.base(id)
@@ -11,7 +11,7 @@ function M.base(id)
   return b and b.base or 0
 end
 
----What a message to the host says of the line under the cursor.
+---What a message to the host says about the line under the cursor.
 ---@return {session: integer, row: integer, seq: integer}
 function M.here()
   local id = vim.b.acp_session

@@ -1,13 +1,13 @@
----Files that open in a window of a chat, as by a picker called there: they move to a window for
----code, where everything goes that the user opens from a chat.
+---Files that open in a window of a chat, as by a picker called there: they move to a code window,
+---like everything that the user opens from a chat.
 local M = {}
 
 local api = vim.api
 
----Takes what would cover the code out of the way; the layout knows how.
+---Moves what would cover the code out of the way; the layout knows how.
 function M.uncover() end
 
----Shows again what a window is for, and in a window for code the file that came there.
+---Shows again what a window is for, and in a code window the file that opened there.
 ---@param win integer
 ---@param home integer the buffer it is for
 ---@param file integer buffer
@@ -45,7 +45,7 @@ function M.own(win)
   vim.w[win].acp_home = home
 end
 
----A window is for nothing of ours any more.
+---A window is no longer for a buffer of ours.
 ---@param win integer
 function M.leave(win)
   vim.w[win].acp_home = nil

@@ -158,7 +158,7 @@ local function open_chat(buf)
   return win
 end
 
----Opens a window for the chat above its prompt, whose window is there without it.
+---Opens a window for the chat above its prompt, whose window is open without it.
 ---@param buf integer
 ---@param prompt integer window
 ---@return integer win
@@ -170,8 +170,8 @@ local function open_above(buf, prompt)
   return win
 end
 
----Gives the chat of this tab its share of a screen that has another size: what the layout says, and
----what the user has made of it in proportion.
+---Gives the chat of this tab its share of a resized screen: what the layout says, or in proportion
+---what the user has changed it to.
 local function follow_screen()
   local chat, prompt = M.windows(0)
   for i, config in ipairs({ floats() }) do
@@ -268,8 +268,8 @@ function M.open(id, focus)
   require('acp.chat.winbar').refresh(id)
 end
 
----What the last window of Neovim shows in the place of ours: what it showed before, else the buffer
----of the user's that was used last.
+---What the last window of Neovim shows instead of ours: what it showed before, or else the user's
+---last used buffer.
 ---@param win integer
 ---@return integer? buf
 local function users_buffer(win)
@@ -291,7 +291,7 @@ local function users_buffer(win)
   return last
 end
 
----Takes the chat's windows out of this tab; their sessions go on.
+---Closes the chat's windows in this tab; their sessions go on.
 ---@return boolean closed
 function M.hide()
   local chat, prompt = M.windows(0)
@@ -312,7 +312,7 @@ function M.hide()
   return #wins > 0
 end
 
----Takes a chat in floats out of this tab, as they would cover the code that the user goes to.
+---Closes a floating chat in this tab, which would cover the code that the user goes to.
 function M.uncover()
   local chat = M.windows(0)
   if chat and is_float(chat) then

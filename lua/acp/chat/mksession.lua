@@ -1,5 +1,5 @@
 ---Buffers with a name of ours that nobody fills: those of a restored Neovim session (|:mksession|),
----and those that the user reads anew.
+---and those that the user reloads.
 local M = {}
 
 local api = vim.api
@@ -35,8 +35,8 @@ function M.read(buf)
   end
 end
 
----A window of a session file of Neovim's is to show a buffer of that name, by `:file` in an empty
----buffer. That fails where the name is of a session that goes on here: the window shows that one.
+---A Neovim session file makes a window show a buffer of that name, by `:file` in an empty buffer.
+---That fails if a session of that name is open here: the window shows that one.
 ---@param buf integer the empty buffer
 function M.restore(buf)
   -- The new name is nowhere but in the line of the file.
@@ -54,7 +54,7 @@ function M.restore(buf)
   end
 end
 
----Puts a buffer where those are shown that an earlier Neovim had in its place, of whichever agent.
+---Shows a buffer in place of those that an earlier Neovim had, of whichever agent.
 ---@param buf integer
 ---@param tail string what their names end in
 local function replace(buf, tail)

@@ -1,4 +1,4 @@
----Moving about in the transcript, folding its blocks, and going from it to the code.
+---Moving in the transcript, folding its blocks, and going from it to the code.
 local M = {}
 
 local api = vim.api
@@ -44,7 +44,7 @@ function M.fold(fold)
   require('acp.rpc.host').notify('fold', { session = id, row = row, seq = seq, fold = fold })
 end
 
----Goes to a place of a file in a window for code.
+---Goes to a place in a file, in a code window.
 ---@param path string
 ---@param line integer? 1-based
 function M.edit(path, line)
@@ -63,7 +63,8 @@ function M.edit(path, line)
   end
 end
 
----Opens the file that the line under the cursor is of, in a tool call, or the file name under it.
+---Opens the file that the line under the cursor belongs to in a tool call, or the one named under
+---it.
 function M.open()
   local id, row, seq = here()
   local word = vim.fn.expand('<cWORD>')

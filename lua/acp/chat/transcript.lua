@@ -92,7 +92,7 @@ local function page_of(b)
   return { buf = b.chat, name = 'chat', base = b.base, stays_at_end = true, bare = as_it_is }
 end
 
----How many of the last lines are of prompts that wait.
+---How many of the last lines belong to waiting prompts.
 ---@param args {session: integer, rows: integer}
 function M.unsent(args)
   local b = bufs.get(args.session)
@@ -115,8 +115,8 @@ function M.edit(e)
   end
 end
 
----What an earlier host has written stays above what the next one will write, which begins with
----the prompts that wait.
+---What an earlier host wrote stays above what the next one will write, which begins with the
+---waiting prompts.
 ---@param id integer
 ---@param why string
 local function host_died(id, why)

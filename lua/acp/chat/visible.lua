@@ -6,7 +6,7 @@ local bufs = require('acp.chat.buffers')
 local host = require('acp.rpc.host')
 local winbar = require('acp.chat.winbar')
 
----Tells the host whether somebody looks.
+---Tells the host whether a window shows the chat.
 ---@param id integer
 function M.report_visible(id)
   local b = bufs.get(id)
@@ -20,7 +20,7 @@ function M.report_visible(id)
   end
 end
 
----Tells the host how wide the narrowest window on a chat is, as text goes; 0 where there is none.
+---Tells the host the text width of the narrowest window on a chat; 0 if there is none.
 ---@param id integer
 function M.report_width(id)
   local b = bufs.get(id)
@@ -38,7 +38,7 @@ function M.report_width(id)
   end
 end
 
----Tells the host all that it is to know of the windows on a chat.
+---Tells the host everything about the windows on a chat.
 ---@param id integer
 function M.report(id)
   M.report_visible(id)
@@ -56,7 +56,7 @@ api.nvim_create_autocmd('WinResized', {
   end,
 })
 
----Has the host told when windows on a chat come and go.
+---Tells the host when windows on a chat open and close.
 ---@param buf integer
 ---@param id integer session
 function M.attach(buf, id)

@@ -1,5 +1,5 @@
----Hints for a start, in the first chat of this Neovim until something is said in it. They are no
----text of the chat: no export has them, and no search finds them.
+---Hints for beginners, in the first chat of this Neovim until something is said in it. They are not
+---text of the chat: exports and searches ignore them.
 local M = {}
 
 local api = vim.api

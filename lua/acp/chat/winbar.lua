@@ -1,4 +1,4 @@
----The lines above the windows of a chat: who works, on what, for how long, and what waits.
+---The lines above the windows of a chat: who is working, on what, for how long, and what waits.
 local M = {}
 
 local api = vim.api
@@ -12,18 +12,18 @@ local spinner = { '⣷', '⣯', '⣟', '⡿', '⢿', '⣻', '⣽', '⣾' }
 ---@type uv.uv_timer_t?
 local timer
 
----The lines of a session were brought up to date. Gets its id.
+---A session's lines were updated. Gets its id.
 M.refreshed = signal()
 
 ---@alias acp.ComposeBar fun(id: integer, win: integer, width: integer): string as 'winbar' takes it
 
----Says what stands above a prompt.
+---Composes the line above a prompt.
 ---@type acp.ComposeBar
 function M.prompt_bar()
   return ''
 end
 
----Says for how long a write of a session has waited.
+---Says how long a session's write has waited.
 ---@type fun(id: integer): string?
 function M.waits() end
 
@@ -56,7 +56,7 @@ function M.shorten(s, room)
   return vim.fn.printf('%.' .. math.max(0, room - 1) .. 'S', s) .. '…'
 end
 
----What is worth knowing of a session beside its title, the most important last.
+---What is worth knowing about a session besides its title, the most important last.
 ---@param s acp.Session
 ---@return string[]
 local function facts(s)
@@ -96,7 +96,7 @@ local states = {
   idle = { '', 'AcpWinbar' },
 }
 
----Which other sessions wait for the user.
+---Which other sessions are waiting for the user.
 ---@param id integer
 ---@return string
 local function other_waits(id)
@@ -176,8 +176,8 @@ end
 
 local ns = api.nvim_create_namespace('acp_winbar')
 
----Shows below the text of a prompt what the lines above it and above its chat say, those that
----another plugin has taken.
+---Shows below the text of a prompt what the lines above it and its chat would say, if another
+---plugin has replaced them.
 ---@param id integer
 function M.below(id)
   local b = bufs.get(id)
@@ -229,7 +229,7 @@ end
 ---@type string which sessions there are, and which wait: what all bars say
 local others_say = ''
 
----Shows a session's new state beside its buffers; all sessions without an id.
+---Shows a session's new state at its buffers; without an id, that of all sessions.
 ---@param id? integer
 function M.refresh(id)
   local say = table.concat(state.waiting(), ' ') .. '/' .. vim.tbl_count(state.sessions)

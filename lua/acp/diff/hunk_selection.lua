@@ -1,19 +1,19 @@
----The hunks of a diff that is on the screen: where they are, which one the user means, and which
----are refused.
+---The hunks of a diff on the screen: where they are, which one the user means, and which are
+---refused.
 local M = {}
 
 local api = vim.api
 
 M.ns = api.nvim_create_namespace('acp_diff_hunks')
 
----How many hunks a diff has that can be picked.
+---How many selectable hunks a diff has.
 ---@param diff acp.Diff
 ---@return integer
 function M.count(diff)
   return #diff.hunks / 4
 end
 
----Where a hunk stands in the lines of one side; without lines there, the line that follows.
+---Where a hunk is in the lines of one side; without lines there, the line that follows.
 ---@param diff acp.Diff
 ---@param side 1|2 the old or the new text
 ---@param n integer
@@ -39,8 +39,8 @@ local function comparison()
   return opts
 end
 
----Whether Neovim, which compares two whole texts by itself, shows the hunks that can be picked: of
----equal lines it may pair others.
+---Whether Neovim, which compares two whole texts by itself, shows the same hunks: it may match
+---equal lines differently.
 ---@param diff acp.Diff
 ---@return boolean
 function M.agrees(diff)
@@ -65,8 +65,8 @@ function M.agrees(diff)
   return i == #diff.hunks
 end
 
----The hunks that lines of one side touch. What a side has no line of is touched by the lines above
----and below it, where nothing else is.
+---The hunks that lines of one side touch. A hunk without lines on that side is touched by the lines
+---above and below it, if nothing else is there.
 ---@param diff acp.Diff
 ---@param side 1|2
 ---@param first integer
@@ -98,7 +98,7 @@ function M.row(diff, side, n, last)
   return math.max(1, math.min((at(diff, side, n)), last))
 end
 
----The first hunk behind a row, or the last one before it.
+---The first hunk after a row, or the last one before it.
 ---@param diff acp.Diff
 ---@param side 1|2
 ---@param row integer
@@ -114,8 +114,8 @@ function M.neighbour(diff, side, row, last, by)
   end
 end
 
----Which hunks of a diff are refused, as the host has told last; nil where that is about a later
----look at the change.
+---Which hunks of a diff are refused, as last told by the host; nil if that is about a later state
+---of the change.
 ---@param diff acp.Diff
 ---@return table<integer, true>? refused, integer count
 function M.refused(diff)
@@ -135,7 +135,7 @@ function M.refused(diff)
   return set, count
 end
 
----The first hunk that ends at a row or behind it.
+---The first hunk that ends at or after a row.
 ---@param diff acp.Diff
 ---@param side 1|2
 ---@param row integer
@@ -154,7 +154,7 @@ local function first_from(diff, side, row)
   return low
 end
 
----Marks the refused hunks in the windows of both sides, as far as they are seen: there may be
+---Marks the refused hunks in the windows of both sides, but only visible ones: there may be
 ---thousands.
 ---@param wins integer[]
 ---@param diff acp.Diff

@@ -1,4 +1,4 @@
----A diff drawn in the file itself, over the live buffer: its text stays as it is.
+---A diff drawn in the file itself, over the live buffer, whose text does not change.
 local M = {}
 
 local api = vim.api
@@ -58,7 +58,7 @@ local function has(buf, diff, side)
   return true
 end
 
----The buffer of a file, loaded where it is not; `after` is what is to become of it then.
+---The buffer of a file, loaded if necessary; `after` says what to do with it afterwards.
 ---@param path string
 ---@return integer? buf, 'wipe'|'unload'|nil after
 local function find(path)
@@ -90,7 +90,7 @@ local function find(path)
   return ok and buf or nil, known and 'unload' or 'wipe'
 end
 
----Leaves a buffer that was loaded for the diff as it was, unless somebody uses it now.
+---Unloads a buffer that was loaded for the diff, unless it is in use now.
 ---@param buf integer
 ---@param after 'wipe'|'unload'|nil
 local function put_back(buf, after)
@@ -181,7 +181,7 @@ local function draw(buf, change, side, header, refused)
   return drawn
 end
 
----Puts keys into the user's buffer, as long as the diff is shown.
+---Maps keys in the user's buffer, as long as the diff is shown.
 ---@param self acp.Inline
 ---@param diff acp.Diff
 local function map(self, diff)
@@ -205,8 +205,8 @@ local function map(self, diff)
   self.keys = require('acp.ui.keymap').map(self.buf, keys)
 end
 
----What is said of the change: of which file it is, and the keys. Where there is no room for those
----that answer, what can be seen without words goes.
+---The words about the change: its file, and the keys. If there is no room for the keys that answer,
+---what is obvious is dropped.
 ---@param self acp.Inline
 ---@param diff acp.Diff
 ---@return string
@@ -236,7 +236,7 @@ local function close_note(self)
   self.note = nil
 end
 
----Which way the changes are, where none of them is on the screen.
+---Where the changes are, if none of them is on the screen.
 ---@param self acp.Inline
 ---@return string? arrow, integer? line of the nearest one, 1-based
 local function away(self)
@@ -273,8 +273,8 @@ local function has_header(self)
   return at + 1 <= last and (at + 1 > first or at + 1 == first and (filled or first == 1))
 end
 
----What is said over a window in which the line with the keys is not on the screen: where the change
----is, or that line, where another change is there.
+---The words over a window in which the line with the keys is off screen: where the change is, or
+---that line, if another change is on the screen.
 ---@param self acp.Inline
 ---@param diff acp.Diff
 ---@return string?
@@ -365,7 +365,7 @@ local function draw_all(self, diff, from)
   end
 end
 
----Shows what stands above the first line of the buffer, where the window begins there.
+---Scrolls to what is above the first line of the buffer, if the window begins there.
 ---@param self acp.Inline
 local function make_room(self)
   if self.line == 1 and vim.fn.line('w0', self.win) == 1 then
@@ -375,7 +375,7 @@ local function make_room(self)
   end
 end
 
----Brings a window to the first change.
+---Moves a window to the first change.
 ---@param self acp.Inline
 local function go(self)
   local line = math.min(self.line, api.nvim_buf_line_count(self.buf))

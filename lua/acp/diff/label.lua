@@ -11,7 +11,7 @@ local hunks = require('acp.diff.hunk_selection')
 ---@field otherwise? string the key in a file's buffer where the usual one would be in the way
 ---@field modes? string[] else Normal mode
 
----What is told of a diff beside its texts: name, counts, and which file of how many.
+---What is said about a diff besides its texts: name, counts, and which file of how many.
 ---@param diff acp.Diff
 ---@param what string what is shown of the file
 ---@param lhs? table<string, string|false> the keys by action; those of the configuration
@@ -49,7 +49,7 @@ function M.facts(diff, what, lhs)
   return facts
 end
 
----The command that answers the request of a diff with the option that allows, or refuses.
+---The command that allows or refuses the request of a diff.
 ---@param diff acp.Diff
 ---@param which 'allow'|'reject'
 ---@return string?

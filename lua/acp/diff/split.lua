@@ -8,8 +8,8 @@ local windows = require('acp.diff.windows')
 local window = require('acp.ui.window')
 local ns = api.nvim_create_namespace('acp_diff')
 
----How large a text may be, in bytes, for a parser to read it at once without being noticed; and for
----it to have colours at all.
+---How large a text may be, in bytes, to be parsed at once without being noticed, and to be
+---highlighted at all.
 local parsed, coloured = vim.fn.has('nvim-0.12') == 1 and 512 * 1024 or 64 * 1024, 1024 * 1024
 
 ---@class acp.SplitDiff: acp.DiffPlace
@@ -99,8 +99,8 @@ function M.drop(texts)
   end
 end
 
----Gives texts the colours of their language, without starting what else hangs on its filetype; one
----after the other, as Neovim is busy with each for a moment.
+---Highlights texts in their language, without triggering anything else of the filetype; one after
+---another, as each keeps Neovim busy for a moment.
 ---@param bufs integer[]
 ---@param diff acp.Diff
 local function colour(bufs, diff)
@@ -218,7 +218,7 @@ local function place(self, diff)
   draw_bars(self, diff)
 end
 
----Makes the buffers of a diff ready for windows.
+---Prepares the buffers of a diff for windows.
 ---@param self acp.SplitDiff
 ---@param diff acp.Diff
 local function prepare(self, diff)
@@ -242,7 +242,7 @@ local function prepare(self, diff)
   end
 end
 
----Tells when the user closes a window, or has it show something else.
+---Watches for the user closing a window, or showing something else in it.
 ---@param self acp.SplitDiff
 local function watch(self)
   for _, buf in ipairs(self.bufs) do
@@ -304,7 +304,7 @@ function Split:paint(diff, refused)
   })
 end
 
----Makes the new side a text that the user edits, and that |:w| has written.
+---Lets the user edit the new side; |:w| writes it.
 function Split:edit(diff, lines, mine)
   local buf = self.bufs[2]
   if not buf or not api.nvim_buf_is_valid(buf) then
@@ -352,7 +352,7 @@ function Split:edit(diff, lines, mine)
   api.nvim_set_current_win(self.wins[2])
 end
 
----Has the edited text written.
+---Writes the edited text.
 function Split:write()
   local about = self.editing
   local buf = about.buf
@@ -377,7 +377,7 @@ function Split:write()
   end)
 end
 
----Leaves the user the text that they edit, in its window, and ends all else of the diff.
+---Leaves the user the text that they are editing, in its window, and ends the rest of the diff.
 function Split:leave()
   local buf, win = self.editing.buf, self.wins[2]
   local others = vim.tbl_filter(function(other)

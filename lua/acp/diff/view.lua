@@ -10,10 +10,10 @@ local signal = require('acp.rpc.signal')
 local state = require('acp.rpc.state')
 local typing = require('acp.ui.typing')
 
----What is on the screen has changed: a diff is shown, or was closed.
+---A diff was shown or closed.
 M.changed = signal()
 
----A diff as the host tells it, with what there is of one of its files.
+---A diff from the host, with the text of one of its files.
 ---@class acp.Diff
 ---@field session integer
 ---@field call string
@@ -86,7 +86,7 @@ local function drop()
   typing.cancel()
 end
 
----Takes a piece of a diff.
+---Adds a piece of a diff.
 ---@param piece table
 ---@return boolean wanted
 function M.piece(piece)
@@ -102,13 +102,13 @@ function M.piece(piece)
   return true
 end
 
----Forgets where the user wanted to go, and what they typed for there.
+---Forgets where the user wanted to go, and the keys they typed for there.
 local function stop_jump()
   jump = nil
   key_queue:drop()
 end
 
----Goes to another diff, and on with the next key when it is on the screen.
+---Goes to another diff, and continues with the next key when it is on the screen.
 ---@param args table
 ---@param landed fun()
 local function jump_to(args, landed)
@@ -127,7 +127,7 @@ local function same(one, other)
     and one.file == other.file
 end
 
----Has the host tell a diff, instead of what it was asked for before.
+---Asks the host for a diff, instead of what it was asked for before.
 ---@param args table
 ---@param done fun(diff: acp.Diff?)
 local function load(args, done)
@@ -173,7 +173,7 @@ end
 ---is in a window again
 local unwritten
 
----Puts a text of the user's into a buffer that nothing takes away, as its write waits no more.
+---Puts the user's text into a buffer that nothing deletes, as its write is no longer waiting.
 local function keep_unwritten()
   local kept = unwritten
   if not kept then
@@ -224,7 +224,7 @@ local function may_open()
   return require('acp.config').get().diff == 'tab' or not (covered() or comparing())
 end
 
----Where a diff is to be shown.
+---Where to show a diff.
 ---@return 'split'|'tab'|'inline'|'chat'
 local function where()
   local wanted = require('acp.config').get().diff
@@ -266,13 +266,13 @@ local owner = {
   end,
 }
 
----How the host is to tell diffs.
+---In which form the host should send diffs.
 ---@return 'inline'|nil
 local function form()
   return require('acp.config').get().diff == 'inline' and 'inline' or nil
 end
 
----What the host is to tell of another file of the same diff, or of this one anew.
+---What to ask the host for another file of the same diff, or for this one again.
 ---@param diff acp.Diff
 ---@param file integer
 ---@return table
@@ -290,7 +290,7 @@ end
 ---@type table<integer, true> what is shown as refused
 local painted = {}
 
----Shows which hunks are refused, and a diff anew whose change was looked for once more.
+---Shows which hunks are refused, and redraws a diff whose change was located again.
 ---@param anew? boolean it is not on the screen yet
 local function paint(anew)
   local diff = shown
@@ -310,7 +310,7 @@ local function paint(anew)
   painted = refused
 end
 
----Takes the cursor to a hunk, in the window where it is.
+---Moves the cursor to a hunk, in its present window.
 ---@param n integer
 local function to_hunk(n)
   local side = place and place:side()
@@ -321,7 +321,7 @@ local function to_hunk(n)
   end
 end
 
----Lets the user edit what a write would give the file.
+---Lets the user edit what a write would make of the file.
 local function edit()
   local diff = shown
   if not diff or not place or place.editing then
@@ -356,7 +356,7 @@ local function edit()
   end)
 end
 
----Shows another diff in the windows of this one. The cursors stay where it is the same one that has
+---Shows another diff in the windows of this one. The cursors stay if it is the same one that has
 ---changed by itself.
 ---@param diff acp.Diff
 ---@param by_user boolean
@@ -429,7 +429,7 @@ local function show(diff, by_user)
   M.changed:emit()
 end
 
----How often the text of a diff's file was changed in Neovim.
+---How often the text of a diff's file has changed in Neovim.
 ---@param diff acp.Diff
 ---@return integer? tick nil for a file that no buffer has
 local function tick_of(diff)
@@ -437,7 +437,7 @@ local function tick_of(diff)
   return buf and api.nvim_buf_get_changedtick(buf)
 end
 
----Loads a diff and shows it: at once where the user asked, else when they rest.
+---Loads a diff and shows it: at once if the user asked, otherwise when they pause.
 ---@param args table what the host is asked for
 ---@param by_user boolean
 ---@param otherwise? fun() where there is none
@@ -478,7 +478,7 @@ function M.open(args, by_user, otherwise)
   end)
 end
 
----Brings the diff up to date with the open requests, as far as windows may be closed now.
+---Updates the diff to the open requests, as far as windows may be closed now.
 function M.update()
   if unwritten and not state.permission(unwritten.about.permission) then
     keep_unwritten()
@@ -521,8 +521,8 @@ function M.update()
   paint()
 end
 
----Opens the diff that the user means and goes there: that of a request, of the block under the
----cursor, of the oldest open request, or the last one.
+---Opens the diff that the user means and goes there: of a request, of the block under the cursor,
+---of the oldest open request, or the last one.
 ---@param of? acp.OpenPermission
 function M.ask(of)
   if place and place.editing then
@@ -556,7 +556,7 @@ function M.ask(of)
   try(1)
 end
 
----Gives the user a text back that was not written, and whose window is gone.
+---Gives the user back a text that was not written and whose window is gone.
 ---@param about acp.Editing
 ---@param lines string[]
 function M.give_back(about, lines)
@@ -582,7 +582,7 @@ function M.shows(permission)
   return shown ~= nil and shown.permission == permission
 end
 
----Whether a diff is loaded and waits for the user to rest.
+---Whether a diff is loaded and waits for the user to pause.
 ---@return boolean
 function M.waits()
   return ready ~= nil
@@ -597,7 +597,7 @@ function M.windows()
   end, place and place.wins or {})
 end
 
----Closes the diff. A request it belongs to stays open, and its diff closed.
+---Closes the diff. Its request stays open, and its diff closed.
 function M.close()
   if jump then
     drop()
@@ -610,7 +610,7 @@ function M.close()
   M.changed:emit()
 end
 
----Answers the request of the diff with the option that allows, or refuses.
+---Allows or refuses the request of the diff.
 ---@param which 'allow'|'reject'
 local function answer(which)
   local r = state.permission(shown and shown.permission)

@@ -3,9 +3,9 @@ local M = {}
 
 local api = vim.api
 
----So many columns are enough for two texts side by side; with less they are above each other.
+---The least number of columns for two texts side by side; with fewer they are above each other.
 local wide = 84
----So many lines a window must have to give some away.
+---The least number of lines a window must have to give some away.
 local tall = 8
 
 ---How a tab was before windows were opened in it.
@@ -59,8 +59,8 @@ function M.remember(path)
   return before
 end
 
----Has the user's windows of a tab not go along with a diff in it, as 'scrollbind' and 'cursorbind'
----would have them, until M.restore.
+---Keeps the user's windows of a tab from moving with a diff in it, as 'scrollbind' and 'cursorbind'
+---would make them, until M.restore.
 ---@param before acp.Before
 function M.unbind(before)
   before.bound = {}
@@ -74,14 +74,14 @@ function M.unbind(before)
   end
 end
 
----Has Neovim compare a window with the others that it compares.
+---Makes Neovim compare a window with the others that it compares.
 ---@param win integer
 function M.compare(win)
   scrollopt = scrollopt or vim.o.scrollopt
   api.nvim_win_call(win, vim.cmd.diffthis)
 end
 
----The items of 'scrollopt' but for "hor".
+---The items of 'scrollopt' except "hor".
 ---@param value string
 ---@return string[]
 local function but_hor(value)
@@ -90,8 +90,8 @@ local function but_hor(value)
   end, vim.split(value, ','))
 end
 
----Gives 'scrollopt' back what it had of "hor", which Neovim adds with a comparison and takes away
----with the last one. While the user compares something it stays.
+---Restores "hor" in 'scrollopt', which Neovim adds with a comparison and removes with the last one.
+---While the user is comparing something it stays.
 local function compare_no_more()
   local others = vim.iter(api.nvim_list_wins()):any(function(win)
     return vim.wo[win].diff
@@ -129,7 +129,7 @@ local function set_previous(win)
   end
 end
 
----Makes a tab the one that |g<Tab>| goes to, where that has none any more.
+---Makes a tab the one that |g<Tab>| goes to, if that has none any more.
 ---@param before acp.Before
 local function set_last(before)
   local current = api.nvim_get_current_tabpage()
@@ -145,7 +145,7 @@ local function set_last(before)
   end
 end
 
----Gives windows their sizes, as far as they are arranged as they were.
+---Restores the sizes of windows, as far as they are arranged as before.
 ---@param before acp.Before
 function M.resize(before)
   if not api.nvim_tabpage_is_valid(before.tab) then
@@ -162,8 +162,8 @@ function M.resize(before)
   end
 end
 
----Gives windows their sizes and views back, as far as the user has left them alone, once those of a
----diff are closed.
+---Restores the sizes and views of windows that the user has left alone, once those of a diff are
+---closed.
 ---@param before acp.Before
 function M.restore(before)
   compare_no_more()
@@ -225,8 +225,7 @@ local function has_room(width, height)
   return height >= (width >= wide and tall or tall + 4)
 end
 
----The window that gives its room: best the one with the file, else one for code, else
----what there is.
+---The window that gives up room: preferably the one with the file, else a code window, else any.
 ---@param path string
 ---@return integer? win
 function M.code(path)

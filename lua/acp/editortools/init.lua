@@ -14,8 +14,8 @@ local host = require('acp.rpc.host')
 ---@type acp.Tool[]
 local own = {}
 
----Asks the language servers: gets the tool's name, the arguments of a call and who gets the answer,
----and returns what gives it up.
+---Asks the language servers: gets the tool's name, the arguments of a call and a callback for the
+---answer, and returns a function that cancels it.
 ---@param tool string
 ---@param args table
 ---@param done fun(result: table)
@@ -53,7 +53,7 @@ function M.offer()
   })
 end
 
----What is wrong with a tool of the user's.
+---What is wrong with a user's tool.
 ---@param tool any
 ---@return string?
 local function wrong(tool)
@@ -72,7 +72,7 @@ local function wrong(tool)
   end
 end
 
----Adds a tool of the user's, for agents that are started from now on; one of the same name goes.
+---Adds a user's tool, for agents that start from now on; it replaces one of the same name.
 ---@param tool acp.Tool
 ---@return true?, string? err
 function M.add(tool)
@@ -90,7 +90,7 @@ function M.add(tool)
   return true
 end
 
----A file that the user edits, not one of the plugin's or of a terminal.
+---Whether a buffer is a file of the user's, not one of the plugin's or a terminal.
 ---@param buf integer
 ---@return boolean
 local function is_file(buf)
@@ -246,7 +246,7 @@ local function run_own(tool, args, done)
   end)
 end
 
----Does Neovim's part of a call. What it asks for never keeps the editor waiting.
+---Does Neovim's part of a call. It never makes the editor wait.
 ---@param args table
 function M.run(args)
   local done = answer(args.id)
@@ -278,7 +278,7 @@ function M.run(args)
   end)
 end
 
----Gives up a call that nobody waits for any more.
+---Cancels a call that nobody waits for any more.
 ---@param id integer
 function M.cancel(id)
   local stop = running[id]

@@ -14,7 +14,7 @@ local bufs = {}
 ---@type table<integer, boolean> by question, whether its form is on its way
 local sent = {}
 
----Says something beside rows: what they take, or what is wrong there.
+---Shows notes beside rows: what they take, or what is wrong there.
 ---@param buf integer
 ---@param notes {row: integer, text: string}[]
 ---@param faults {row: integer, text: string}[]
@@ -38,7 +38,7 @@ local function annotate(buf, notes, faults)
   end
 end
 
----Colours what the user edits: what is said to them, labels, and what is chosen.
+---Highlights a form: notes, labels, and what is chosen.
 ---@param buf integer
 local function colour(buf)
   api.nvim_buf_call(buf, function()
@@ -50,7 +50,7 @@ local function colour(buf)
   end)
 end
 
----Says what is wrong at the rows where it is, and goes to the first of them.
+---Shows mistakes at their rows, and goes to the first of them.
 ---@param buf integer
 ---@param result {faults: {row: integer, text: string}[], notes: {row: integer, text: string}[]}
 local function blame(buf, result)
@@ -102,7 +102,7 @@ local function tick(row, on)
   end
 end
 
----Chooses what the line of the cursor offers. Of choices with round signs only one is chosen.
+---Chooses what the cursor's line offers. Of choices with round brackets only one is chosen.
 local function choose()
   local row = api.nvim_win_get_cursor(0)[1]
   local lines = api.nvim_buf_get_lines(0, 0, -1, true)
@@ -124,7 +124,7 @@ local function choose()
   until not (lines[at] and lines[at]:match('^%s+%('))
 end
 
----Goes to the next field, round from the last one.
+---Goes to the next field, wrapping around at the last one.
 ---@param question acp.OpenElicitation
 local function next_field(question)
   local lines = api.nvim_buf_get_lines(0, 0, -1, true)
@@ -179,7 +179,7 @@ local function create(question)
   return buf
 end
 
----Opens the form of a question, with what the user has written into it before.
+---Opens the form of a question, with what the user already wrote into it.
 ---@param question acp.OpenElicitation
 function M.open(question)
   local buf = bufs[question.id]
@@ -211,8 +211,7 @@ function M.open(question)
   end
 end
 
----Leaves the forms of questions that are answered. What the user has written and not sent stays to
----be read.
+---Closes the forms of answered questions. What the user wrote and did not send stays readable.
 local function sweep()
   for id, buf in pairs(bufs) do
     if not state.elicitation(id) then
@@ -234,7 +233,7 @@ local function sweep()
   end
 end
 
----Brings the forms up to date with the open questions, now or as soon as windows may be changed.
+---Updates the forms to the open questions, now or as soon as windows may be changed.
 function M.update()
   if not safe_state.now() then
     return safe_state.wait(M.update)

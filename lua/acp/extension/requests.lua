@@ -1,4 +1,4 @@
----Requests of methods that the protocol does not have, served by functions of the user's.
+---Requests for methods that the protocol does not have, served by the user's functions.
 local M = {}
 
 local host = require('acp.rpc.host')
@@ -16,7 +16,7 @@ end
 
 host.started:add(tell)
 
----Has requests of a method answered by a function, or, without one, as those of unknown methods.
+---Serves requests for a method with a function or, without one, answers them as unknown.
 ---@param method string
 ---@param handler? acp.RequestHandler
 ---@return boolean? ok, string? err

@@ -1,10 +1,10 @@
---- Live buffers for the host's package `buffers`: what a file's buffer is, its text in slices, and
---- one call that takes a text into it as minimal hunks and saves it. Whether to write, what,
---- and what to merge is decided in the host.
+--- Live buffers for the host's package `buffers`: the state of a file's buffer, its text in slices,
+--- and one call that applies a text to it as minimal hunks and saves it. The host decides whether
+--- to write, what, and what to merge.
 ---
 --- Every function takes one table and returns one table with at least one key, and throws no
---- error that can be expected. `moved = true` means: what the host knew is no longer so, and
---- nothing was done.
+--- expected error. `moved = true` means that the host's knowledge was out of date, and nothing was
+--- done.
 
 local M = {}
 
@@ -149,9 +149,9 @@ local function bytes(buf, first, last)
   return api.nvim_buf_get_offset(buf, last) - api.nvim_buf_get_offset(buf, first)
 end
 
---- Lines joined with newlines, fewer than asked for where they are long and the buffer must not
---- have changed, or a piece of a single one that is too long. `last` is where they end, `ended`
---- tells that the last one of the buffer is among them.
+--- Lines joined with newlines, fewer than asked for if they are long and the buffer must not have
+--- changed, or a piece of a single one that is too long. `last` is where they end, `ended` says
+--- that they include the buffer's last one.
 ---@param args acp.buffers.Slice
 ---@return acp.buffers.Lines
 function M.lines(args)
@@ -214,7 +214,7 @@ end
 ---@field known_buf? integer with known_tick: not of this state of a buffer
 ---@field known_tick? integer
 
---- The lines of a buffer that are asked for, or what the text that is known lacks.
+--- The requested lines of a buffer, or how they differ from the known text.
 ---@param buf integer
 ---@param tick integer its changedtick
 ---@param args acp.buffers.Ask
@@ -245,7 +245,7 @@ local function asked_for(buf, tick, args, count)
   return slice, patch
 end
 
---- What a read has to know of a file's buffer, with the lines asked for where it has unsaved text:
+--- What a read has to know about a file's buffer, with the requested lines if it has unsaved text:
 --- agents read so often that each option counts.
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
@@ -278,7 +278,7 @@ function M.read(args)
   return info
 end
 
---- What there is to know of a file's buffer, with the lines asked for.
+--- Everything about a file's buffer, with the requested lines.
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
 function M.info(args)
@@ -337,7 +337,7 @@ local function write_file(path)
 end
 
 --- Marks every state in buf's undo history as differing from the disk, so that undo and redo set
---- 'modified' rightly. Neovim does so when it writes; this write goes nowhere.
+--- 'modified' correctly. Neovim does so when it writes; this write goes nowhere.
 local function forget_saved_states()
   local cpoptions = vim.go.cpoptions
   vim.go.cpoptions = cpoptions:gsub('[A+]', '') .. '+'
@@ -364,7 +364,7 @@ local function message(err)
   return (tostring(err):gsub('^.-(E%d+:)', '%1'))
 end
 
---- Takes steps into the current buffer.
+--- Applies steps to the current buffer.
 ---@param buf integer the current buffer
 ---@param steps acp.buffers.Step[]
 ---@return boolean ok
@@ -483,7 +483,7 @@ end
 ---@field path string real path
 ---@field disk acp.buffers.Disk the disk must still be so
 
---- Removes a buffer's file, and the buffer too where no window shows it and it has no unsaved text.
+--- Removes a buffer's file, and the buffer too if no window shows it and it has no unsaved text.
 ---@param args acp.buffers.Remove
 ---@return { moved?: boolean, locked?: boolean, err?: string, wiped?: boolean }
 function M.remove(args)
@@ -511,7 +511,7 @@ function M.remove(args)
   return { wiped = not api.nvim_buf_is_loaded(buf) }
 end
 
---- Has Neovim take note of what the host has changed of a buffer's file beside its text.
+--- Makes Neovim notice what the host has changed in a buffer's file besides its text.
 ---@param args { buf: integer }
 ---@return { noted: boolean }
 function M.note(args)
@@ -522,7 +522,7 @@ function M.note(args)
   return { noted = loaded }
 end
 
---- Whether the disk has something else of a large file than the user knows of.
+--- Whether a large file has changed on the disk without the user knowing.
 ---@param args { path: string }
 ---@return { passed: boolean }
 function M.passed(args)
@@ -536,8 +536,8 @@ end
 ---@field changedtick integer the buffer must still be at
 ---@field changed boolean the agent's text has just changed the buffer
 
---- Saves a buffer as the user's `:write` does, after M.write. What autocommands make of the text
---- belongs to the same undo step. Where they fail the file is written without them.
+--- Saves a buffer as the user's `:write` does, after M.write. What autocommands do to the text
+--- belongs to the same undo step. If they fail, the file is written without them.
 ---@param args acp.buffers.Save
 ---@return { moved?: boolean, took?: number, err?: string }
 function M.save(args)
@@ -575,7 +575,7 @@ function M.save(args)
   end)
 end
 
---- A buffer's unsaved text is what the disk has.
+--- Marks a buffer as unmodified: its text is what the disk has.
 ---@param args { buf: integer, changedtick: integer, path: string, disk: acp.buffers.Disk }
 ---@return acp.buffers.Written
 function M.unmodified(args)
@@ -668,7 +668,7 @@ local function sync_here(args)
   }
 end
 
---- Takes what the disk has into a buffer, as one undo step. The disk is not touched.
+--- Brings what the disk has into a buffer, as one undo step. The disk is not touched.
 ---@param args acp.buffers.Sync
 ---@return acp.buffers.Written
 function M.sync(args)

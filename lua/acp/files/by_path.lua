@@ -1,5 +1,5 @@
---- Which buffer shows a file, without a look at each buffer there is: there may be a thousand of
---- them, and an agent reads file after file.
+--- Which buffer shows a file, without checking every buffer: there may be a thousand of them, and
+--- an agent reads file after file.
 
 local M = {}
 
@@ -51,7 +51,7 @@ local function note(buf)
   end
 end
 
---- What the names lead to may be others now.
+--- The names may lead to other files now.
 local function look_at_all()
   known, paths, stale, unnamed, newest = {}, {}, {}, {}, 0
 end
@@ -74,8 +74,8 @@ local function watch()
   on({ 'FocusGained', 'DirChanged' }, look_at_all)
 end
 
---- The loaded buffer that shows a file; one that is no file, as of another 'buftype', where no
---- other does.
+--- The loaded buffer that shows a file; one that is not a file, by its 'buftype', only if no other
+--- does.
 ---@param path string real path
 ---@return integer?
 function M.find(path)
@@ -107,7 +107,7 @@ function M.find(path)
   return special
 end
 
---- Nobody asks any more.
+--- Forgets everything: nobody asks any more.
 function M.forget()
   if newest then
     api.nvim_del_augroup_by_name('acp_by_path')

@@ -1,5 +1,5 @@
----When the user writes a buffer whose file another program has just changed, the host brings that
----change into the buffer first: both texts are written, and Neovim has nothing to ask.
+---When the user writes a buffer whose file another program has just changed, the host first brings
+---that change into the buffer: both texts are written, and Neovim has nothing to ask.
 local M = {}
 
 local uv = vim.uv
@@ -14,7 +14,7 @@ local tries = 3
 ---@type integer? the buffer that is being written
 M.writing = nil
 
----Waits until a buffer is in step with its file. Where that takes too long, or cannot be, Neovim
+---Waits until a buffer is in step with its file. If that takes too long, or is impossible, Neovim
 ---asks the user.
 ---@param buf integer
 ---@param name string

@@ -16,7 +16,7 @@ local ranges = require('acp.ui.ranges')
 ---Other conflicts may be open in a buffer.
 M.changed = require('acp.rpc.signal')()
 
----So many lines of the agent's are shown below the user's.
+---How many of the agent's lines are shown below the user's.
 local max_shown = 30
 
 ---As the host tells it.
@@ -122,7 +122,7 @@ local function hints(buf, words)
   return parts
 end
 
----What a message about new conflicts says of deciding them.
+---What a message about new conflicts says about deciding them.
 ---@param buf integer
 ---@return string
 function M.keys(buf)
@@ -216,8 +216,8 @@ local function nearest(all, lines, row)
   return best
 end
 
----Finds the lines of a conflict again whose place has become empty: an undo or a redo may have put
----them beside it, a formatter may have replaced the whole buffer.
+---Finds the lines of a conflict whose place has become empty: an undo or a redo may have put them
+---next to it, a formatter may have replaced the whole buffer.
 ---@param buf integer
 ---@param c acp.Conflict
 ---@param row integer
@@ -290,7 +290,7 @@ local function count_open(state)
   return n
 end
 
----Has the buffer its keys, or the user's own again.
+---Maps the buffer's keys, or restores the user's own.
 ---@param buf integer
 local function update_keys(buf)
   local state = known[buf]
@@ -341,7 +341,7 @@ function M.clear(buf)
   keymap.clear(buf, { places, drawn }, state.keys)
 end
 
----Says what the user's `:write` has done to the agent's lines.
+---Says what the user's `:write` did to the agent's lines.
 ---@param buf integer
 local function warn_overwritten(buf)
   local n = 0
@@ -444,7 +444,7 @@ local function stands(c, first, last, differing, disk)
   return nearest(there, c.theirs, 0) ~= nil
 end
 
----Takes what the host has found after the buffer has got the merged text.
+---Sets the conflicts that the host found, after the buffer has got the merged text.
 ---@param buf integer
 ---@param conflicts acp.NewConflict[]
 ---@param differing integer[] where the disk has other lines: of each place the first row and the
@@ -550,7 +550,7 @@ local function resolve(how)
   update_keys(buf)
 end
 
----Moves the cursor to another conflict, around the end where there is none before it.
+---Moves the cursor to another conflict, wrapping around at the end.
 ---@param step integer
 local function go(step)
   local list = M.get(api.nvim_get_current_buf())

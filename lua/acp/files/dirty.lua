@@ -41,13 +41,13 @@ function M.sent(buf)
   })
 end
 
---- No agent reads any more.
+--- Forgets everything: no agent reads any more.
 function M.forget()
   ranges = {}
   generation = generation + 1
 end
 
---- The lines that are others than at a changedtick; nil where that is not known.
+--- The lines that differ from those at a changedtick; nil if that is not known.
 ---@param buf integer
 ---@param tick integer
 ---@return acp.DirtyLines?

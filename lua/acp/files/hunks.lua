@@ -5,7 +5,8 @@ local M = {}
 
 local api = vim.api
 
---- A hunk of so many lines that become as many is edited line by line, which keeps more places.
+--- A hunk of up to so many lines that keeps their number is edited line by line, which keeps more
+--- places.
 local max_pairs = 1000
 
 local diff = vim.text.diff or vim.diff ---@diagnostic disable-line: deprecated
@@ -209,7 +210,7 @@ function M.break_undo()
   vim.cmd('let &l:undolevels = &l:undolevels')
 end
 
---- Takes a step, as an undo step of its own.
+--- Applies a step, as an undo step of its own.
 ---@param buf integer the current buffer
 ---@param step acp.buffers.Step
 ---@return boolean changed whether there was anything to do

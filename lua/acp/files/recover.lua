@@ -1,5 +1,5 @@
----Files that were being written when Neovim or the host was killed: the host has kept the text
----from before and the agent's, and the user chooses one.
+---Files that were being written when Neovim or the host was killed: the host has kept the old text
+---and the agent's, and the user chooses one.
 local M = {}
 
 ---@class acp.Unfinished
@@ -26,7 +26,7 @@ local choices = {
   { which = 'keep', text = 'the file as it is now' },
 }
 
----Asks about one file after the other.
+---Asks about one file after another.
 function M.choose()
   local next_one = offered[1]
   if not next_one then

@@ -1,4 +1,4 @@
----A text of the agent's that did not reach a buffer whole, in a diff beside the buffer.
+---An agent's text that did not fully reach a buffer, in a diff beside the buffer.
 local M = {}
 
 local api = vim.api

@@ -1,6 +1,6 @@
---- The files of the loaded buffers while sessions are open. The host is told of them and watches
---- the disk; Neovim itself neither reloads them nor asks about them. Without a session nothing of
---- this exists, and 'autoread' is the user's.
+--- The files of the loaded buffers while sessions are open. The host gets their names and watches
+--- the disk; Neovim itself neither reloads them nor asks about them. Without a session none of this
+--- exists, and 'autoread' is the user's.
 
 local M = {}
 
@@ -22,7 +22,7 @@ local max_size
 ---@field disk acp.buffers.Disk which the buffer has
 ---@field told? boolean that the disk is another one
 
---- Whether it is the host that has just written a file: it knows.
+--- Whether the host itself has just written a file.
 M.saving = false
 
 ---@type table<integer, acp.TrackedBuffer>? nil while no session is open
@@ -64,14 +64,14 @@ function M.get(buf)
   return tracked and tracked[buf]
 end
 
---- How the disk has what the user has last written there in this Neovim, from whichever buffer.
+--- The state of the disk after the user last wrote there in this Neovim, from any buffer.
 ---@param path string real path
 ---@return acp.buffers.Disk?
 function M.written(path)
   return saved[path]
 end
 
---- Tells the host of all files, where they are others than it knows.
+--- Sends the host all files, if they differ from what it knows.
 local function report_now()
   if not reporting then
     return
@@ -87,7 +87,7 @@ local function report_now()
   require('acp.rpc.host').notify('track', { files = files })
 end
 
---- Tells the host of all files, once for all changes of now.
+--- Sends the host all files, once for all present changes.
 local function report()
   if not reporting then
     reporting = true
@@ -106,7 +106,7 @@ local function is_large(buf)
   return api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > max_size
 end
 
---- The user knows what the disk has of a large file now.
+--- The user now knows what the disk has of a large file.
 ---@param buf integer
 local function know(buf)
   local b = large[buf]
@@ -115,7 +115,7 @@ local function know(buf)
   end
 end
 
---- Whether the file of a large buffer is another one than the user knows of. They are told once
+--- Whether the file of a large buffer has changed without the user knowing. They are told once,
 --- until they have read or written it.
 ---@param buf integer
 ---@return boolean
@@ -208,8 +208,8 @@ local function note_before(event)
   before[path] = M.disk_now(path)
 end
 
---- Notes what the disk has after Neovim has written it. The autocommands come also where nothing
---- was written, as when the user has said no.
+--- Notes what the disk has after Neovim has written it. The autocommands fire even if nothing was
+--- written, as when the user said no.
 ---@param event { buf: integer, file: string }
 ---@param part boolean
 ---@return acp.TrackedBuffer? written the buffer, where the file is its own
@@ -232,7 +232,7 @@ local function note_written(event, part)
   return b
 end
 
---- Has a buffer catch up with the disk before Neovim writes it.
+--- Lets a buffer catch up with the disk before Neovim writes it.
 ---@param event { buf: integer, file: string }
 local function before_write(event)
   local b = own(event)
@@ -255,7 +255,7 @@ local function before_write(event)
   note_before(event)
 end
 
---- Finds out whether a buffer's file has changed since Neovim has read it, before it was tracked.
+--- Checks whether a buffer's file changed after Neovim read it, before it was tracked.
 ---@param buf integer
 local function look(buf)
   local b = M.get(buf)
@@ -343,7 +343,7 @@ local function start(limit)
   report()
 end
 
---- Ends it: 'autoread' is the user's again.
+--- Stops tracking: 'autoread' is the user's again.
 local function stop()
   if not tracked then
     return
@@ -358,9 +358,8 @@ local function stop()
   require('acp.files.by_path').forget()
 end
 
---- Has Neovim take the file that is on the disk now for the one that it has read or written itself
---- last. It does so where an autocommand has written the file in its place; the one here writes
---- nothing.
+--- Makes Neovim take the file now on the disk for the one that it last read or wrote itself. It
+--- does so if an autocommand has written the file in its place; the one here writes nothing.
 ---@param buf integer the current buffer
 ---@return boolean renewed not while an autocommand runs within which there are no others
 local function renew(buf)
@@ -381,8 +380,8 @@ local function renew(buf)
   return ok
 end
 
---- The user knows what is on the disk, whether the buffer has that text or another one on purpose:
---- Neovim asks nothing at the next `:write`, as long as the disk stays so.
+--- The user knows what is on the disk, whether the buffer has that text or deliberately another:
+--- Neovim asks nothing at the next `:write`, as long as the disk does not change.
 ---@param buf integer the current buffer
 ---@param disk acp.buffers.Disk
 function M.expect(buf, disk)
@@ -393,7 +392,7 @@ function M.expect(buf, disk)
   end
 end
 
---- The host has had a buffer's text written, without autocommands.
+--- The host has written a buffer's text, without autocommands.
 ---@param buf integer
 function M.wrote(buf)
   know(buf)
@@ -415,8 +414,8 @@ function M.in_step(buf, disk)
   end
 end
 
---- Has Neovim look at a buffer's file, whether the buffer is tracked or not. It asks nothing, and
---- does not read it unless told so.
+--- Makes Neovim check a buffer's file, whether the buffer is tracked or not. It asks nothing, and
+--- reads it only if told to.
 ---@param buf integer
 ---@param how? 'edit' read it anew
 local function checktime(buf, how)
@@ -440,8 +439,8 @@ local function checktime(buf, how)
   end
 end
 
---- The host has changed a buffer's file, whose text is not to be read: Neovim takes note of the
---- time and the mode.
+--- The host has changed a buffer's file, whose text must not be read: Neovim notes the time and the
+--- mode.
 ---@param buf integer
 function M.look(buf)
   local b = M.get(buf)
@@ -451,13 +450,13 @@ function M.look(buf)
   checktime(buf)
 end
 
---- Has Neovim read the file anew, whose bytes only Neovim understands.
+--- Makes Neovim reload a file whose bytes only Neovim understands.
 ---@param buf integer
 function M.reload(buf)
   checktime(buf, 'edit')
 end
 
---- The host has sessions, or none any more.
+--- The host has sessions, or no longer has any.
 ---@param args { on: boolean, max_size?: integer }
 function M.watch(args)
   if args.on then

@@ -1,5 +1,5 @@
 ---The window that follows the agents: marking one, showing places in it, and telling the host what
----the user does there. When to jump, and where, is decided by the host.
+---the user does there. The host decides when to jump, and where.
 local M = {}
 
 local api = vim.api
@@ -60,7 +60,7 @@ local function is_code(w)
   return (hidden == '' or hidden == 'hide') and not vim.wo[w].winfixbuf
 end
 
----The window for code that was used last: in this tab, else in another one.
+---The code window that was used last: in this tab, or else in another one.
 ---@return integer? win
 local function last_used()
   local previous = vim.fn.win_getid(vim.fn.winnr('#'))
@@ -82,7 +82,7 @@ local function last_used()
   end
 end
 
----Opens a window for code beside the chat, without focus.
+---Opens a code window beside the chat, without focus.
 ---@return integer win
 local function open()
   local layout = require('acp.config').get().layout
@@ -105,7 +105,7 @@ local function bare(line)
   return at and line:sub(1, at - 1) or line
 end
 
----Gives a window the line above it that it has without us.
+---Restores the line above a window to what it is without us.
 ---@param w integer
 local function unmark(w)
   local own = api.nvim_get_option_value('winbar', { scope = 'local', win = w })
@@ -127,8 +127,8 @@ local function words()
   return ('⌖ following %s%s'):format((agent or 'the agent'):gsub('%%', '%%%%'), swap)
 end
 
----Brings the lines above the windows up to date: the window's own has the mark, no other has it,
----such as one that was split off.
+---Updates the lines above the windows: only the following window has the mark, not one that was
+---split off it.
 local function draw()
   if beside then
     bar.clear(beside)
@@ -161,7 +161,7 @@ local function view()
   }
 end
 
----What the window shows now is not the user's doing.
+---Notes that what the window shows now is not the user's doing.
 local function note_view()
   settled, fresh, typed = view(), true, false
 end
@@ -180,7 +180,7 @@ local function navigated()
   end
 end
 
----Looks whether the user has moved in the window.
+---Checks whether the user has moved in the window.
 local function check()
   if paused or not settled or not (win and api.nvim_win_is_valid(win)) then
     return
@@ -214,7 +214,7 @@ local function on_key(key)
   end
 end
 
----Deletes what was opened only to follow and is of no use any more.
+---Deletes what was opened only to follow and is no longer needed.
 local function clean()
   for buf, how in pairs(opened) do
     if not api.nvim_buf_is_valid(buf) or vim.bo[buf].buflisted then
@@ -236,7 +236,7 @@ local function unwatch()
   settled = nil
 end
 
----Ends it. What the window shows stays.
+---Stops following. What the window shows stays.
 local function stop()
   wanted, paused, win = false, false, nil
   unwatch()
@@ -301,14 +301,14 @@ local function mark(w)
   draw()
 end
 
----Until it works somewhere, the agent of the session in use is the one that is followed.
+---Until an agent works somewhere, the one of the session in use is followed.
 local function name_agent()
   local state = require('acp.rpc.state')
   local session = state.sessions[state.resolve()]
   agent = session and session.agent_title or agent
 end
 
----Follows the agents in a window, or ends it.
+---Starts or stops following the agents in a window.
 ---@param on? boolean default: true
 ---@return boolean? ok, string? err
 function M.set(on)
@@ -370,7 +370,7 @@ local function buffer(path, exists)
   return buf
 end
 
----Shows a buffer in the window, as nobody's doing: neither focus nor alternate file nor jump list
+---Shows a buffer in the window without a trace: neither focus nor alternate file nor jump list
 ---change.
 ---@param buf integer
 ---@param big boolean
@@ -436,7 +436,7 @@ local function light(buf, line)
   timer:start(glow, 0, vim.schedule_wrap(dim))
 end
 
----Puts the cursor of the window on a line, and scrolls only where that is not seen.
+---Puts the cursor of the window on a line, and scrolls only if that is not visible.
 ---@param line integer
 local function place(line)
   api.nvim_win_call(win, function()

@@ -9,7 +9,7 @@ local notify = require('acp.notify')
 ---@field path? string the file; without one the callback gets the text
 ---@field replace? boolean a file that is there
 
----Tells a session in Markdown.
+---Exports a session in Markdown.
 ---@param opts? acp.ExportOpts
 ---@param callback? fun(result: {path?: string, text?: string}?, err: string?)
 ---@return boolean? ok, string? err
@@ -29,7 +29,7 @@ function M.export(opts, callback)
   return true
 end
 
----Shows a text in a buffer of its own that the user may change and write.
+---Shows a text in a new buffer that the user may change and write.
 ---@param text string
 local function show(text)
   vim.cmd('botright new')

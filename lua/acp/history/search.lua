@@ -1,10 +1,10 @@
----Looking for words in all that was said in sessions, and choosing among their transcripts.
+---Searching the transcripts of all sessions, and choosing among them.
 local M = {}
 
 local host = require('acp.rpc.host')
 local notify = require('acp.notify')
 
----Asks the host about the history; it is started where it does not run.
+---Asks the host about the history, starting it if it is not running.
 ---@param method string
 ---@param args table
 ---@param callback fun(result: any, err: string?)
@@ -23,7 +23,7 @@ local function ask(method, args, callback)
   return true
 end
 
----The lines of all kept transcripts that have a text, those of the latest session first.
+---The lines of all kept transcripts that contain a text, those of the latest session first.
 ---@param text string
 ---@param callback fun(list: acp.Found[]?, err: string?)
 ---@return boolean? ok, string? err
@@ -67,7 +67,7 @@ function M.open(text)
   end)
 end
 
----Lets the user choose among what is found, and shows the line.
+---Lets the user choose among the matches, and shows the line.
 ---@param text string
 function M.pick(text)
   find(text, function(list)

@@ -38,7 +38,7 @@ local function set(buf, lines)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
 end
 
----Says how the session goes on, once a transcript is there and whose it is.
+---Says how to resume the session, once the transcript is there and its session is known.
 ---@param buf integer
 local function complete(buf)
   if vim.b[buf].acp_history and vim.b[buf].acp_filled then
@@ -80,7 +80,7 @@ end
 
 require('acp.chat.block_window').filled:add(complete)
 
----Has transcripts that no window shows be read anew the next time: their sessions may have gone on.
+---Makes transcripts that no window shows reload the next time: their sessions may have gone on.
 function M.forget_hidden()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if vim.b[buf].acp_history and #vim.fn.win_findbuf(buf) == 0 then
@@ -89,7 +89,7 @@ function M.forget_hidden()
   end
 end
 
----Shows a transcript in a window for code.
+---Shows a transcript in a code window.
 ---@param path string
 ---@param line? integer to be at
 function M.open(path, line)
@@ -109,7 +109,7 @@ function M.open(path, line)
   end
 end
 
----Takes up the session whose transcript is in a buffer.
+---Resumes the session whose transcript is in a buffer.
 ---@param buf integer
 ---@return boolean whether it is one
 function M.resume(buf)

@@ -1,4 +1,4 @@
----MCP servers of the configuration: what is wrong with them, and what the host needs of them.
+---MCP servers of the configuration: what is wrong with them, and what the host needs.
 local M = {}
 
 ---@class acp.McpServer
@@ -77,7 +77,7 @@ function M.right(where, servers, problems)
   return right
 end
 
----Which kinds of servers agents take, as they last said: the host keeps it (host/mcp/taken.go).
+---Which kinds of servers agents take, as they last said, which the host keeps (host/mcp/taken.go).
 ---@return table<string, {version?: string, kinds: string[]}> by the agents' names
 function M.taken()
   local dir, agents = vim.fs.joinpath(vim.fn.stdpath('data'), 'acp', 'mcp'), {}
@@ -107,8 +107,8 @@ local function texts(map)
   return next(all) and all or nil
 end
 
----The servers of an agent as the host takes them: its own before those for all agents. An agent
----goes without one for all by `false`.
+---The servers of an agent for the host: its own override those for all agents. `false` leaves one
+---of those out.
 ---@param all table<string, acp.McpServer|false>
 ---@param own? table<string, acp.McpServer|false>
 ---@return table? servers nil for none

@@ -1,4 +1,4 @@
----The float of the oldest open permission request or question. It never takes the focus, and is
+---The float of the oldest open permission request or question. It never takes the focus, and can be
 ---answered from anywhere.
 local M = {}
 
@@ -39,8 +39,8 @@ end
 ---@field nth? integer which one
 ---@field first? boolean whether it has the number
 
----What the float has: the rows of what is asked, of which it shows a page, and below them the
----answers, which are always in sight.
+---The content of the float: the rows of the question, of which it shows a page, and below them the
+---answers, which are always visible.
 ---@class acp.Float
 ---@field request acp.OpenPermission
 ---@field rows acp.Row[]
@@ -218,7 +218,7 @@ end
 ---@field col integer the last cell of it
 ---@field weight integer
 
----What should be seen: where the cursor is, where diffs change, and the lines above them.
+---What should stay visible: the cursor, the changes in diffs, and the lines above them.
 ---@param diffs integer[] windows
 ---@return acp.Spot[]
 local function spots(diffs)
@@ -255,7 +255,7 @@ local function vertical(height, left)
     return 'NE', 1
   end
   local seen = spots(diffs)
-  -- At the top best, else at the bottom, else somewhere between.
+  -- Preferably at the top, else at the bottom, else somewhere in between.
   local rows = { 2, math.max(2, bottom - height + 1) }
   for row = 3, bottom - height do
     table.insert(rows, row)
@@ -299,7 +299,7 @@ local function footer_of(request, count, focused, below)
   return #parts > 0 and ' ' .. table.concat(parts, ' · ') .. ' ' or ''
 end
 
----Who asks for what. Where several sessions have the same agent it says which one.
+---Who asks for what. If several sessions have the same agent, it says which one.
 ---@param request acp.OpenPermission
 ---@return string
 local function heading_of(request)
@@ -312,8 +312,8 @@ local function heading_of(request)
   return name .. title .. request.heading:sub(#agent + 1)
 end
 
----Whether the user is in a float of their own, such as a picker's: what they type in is not to
----be covered. In one for code, as zen-mode has it, and in that of a chat they work.
+---Whether the user is in another float, such as a picker's, which must not be covered. One for
+---code, as in zen-mode, or a chat's does not count.
 ---@return boolean
 local function in_another_float()
   return api.nvim_get_current_win() ~= win
@@ -322,7 +322,7 @@ local function in_another_float()
     and not vim.list_contains({ 'acp-chat', 'acp-prompt' }, vim.bo.filetype)
 end
 
----How far in front the float is: behind all others while the user is in one of them.
+---The float's zindex: behind all others while the user is in one of them.
 ---@return integer zindex
 local function depth()
   local lowest = 60
@@ -335,7 +335,7 @@ local function depth()
   return math.max(1, lowest)
 end
 
----Steps behind the float that the user has gone into, or before all again.
+---Moves behind the float that the user has entered, or to the front again.
 local function step()
   if win and api.nvim_win_is_valid(win) then
     local zindex = depth()
@@ -345,7 +345,7 @@ local function step()
   end
 end
 
----Says that requests wait of which the user sees nothing.
+---Says that requests are waiting that the user cannot see.
 local function notify_waiting()
   local n = #state.requests()
   local waits = n == 1 and 'a request waits' or n .. ' requests wait'
@@ -436,14 +436,14 @@ local function open(request, count)
   })
 end
 
----Brings the time up to date that a write has waited.
+---Updates how long a write has waited.
 local function tick()
   if win and api.nvim_win_is_valid(win) and footer_anew and safe_state.now() then
     footer_anew()
   end
 end
 
----Brings the float up to date with the open requests, now or as soon as windows may be changed.
+---Updates the float to the open requests, now or as soon as windows may be changed.
 function M.update()
   diff_view.update()
   if not safe_state.now() then
@@ -485,7 +485,7 @@ function M.update()
   pending_write.watch(tick)
 end
 
----Keeps the float in the tab and the screen that the user looks at, and where they go to a chat.
+---Keeps the float in the user's tab and on the screen, and reopens it when they go to a chat.
 function M.watch()
   local group = api.nvim_create_augroup('acp_permission_float', {})
   api.nvim_create_autocmd({ 'TabEnter', 'VimResized' }, {
@@ -512,7 +512,7 @@ function M.watch()
   })
 end
 
----Shows the float again that the user has closed.
+---Shows the float that the user closed again.
 ---@param only? 'swept' no other than what went with all windows
 ---@return boolean whether there was one
 function M.show(only)
@@ -528,7 +528,7 @@ function M.show(only)
   return found
 end
 
----Hides the float of a request that the user is about to answer in another way.
+---Hides the float of a request that the user is about to answer elsewhere.
 ---@param id integer
 function M.hide(id)
   dismissed[id] = 'closed'

@@ -4,7 +4,7 @@ local M = {}
 ---@type uv.uv_timer_t?
 local timer
 
----For how long a request holds up a write.
+---How long a request has held up a write.
 ---@param request acp.OpenPermission
 ---@return string? such as 0:42
 function M.clock(request)
@@ -14,7 +14,7 @@ function M.clock(request)
   end
 end
 
----The oldest write of a session that waits.
+---The oldest pending write of a session.
 ---@param session? integer any where there is none
 ---@return acp.OpenPermission?
 local function oldest(session)
@@ -25,7 +25,7 @@ local function oldest(session)
   end
 end
 
----For how long a session's oldest write has waited.
+---How long a session's oldest write has waited.
 ---@param session integer
 ---@return string?
 function M.waits(session)
@@ -33,7 +33,7 @@ function M.waits(session)
   return request and M.clock(request)
 end
 
----Lets the clocks that are on the screen go on while a write waits.
+---Updates the clocks on the screen while a write waits.
 ---@param tick fun() called each second
 function M.watch(tick)
   if timer or not oldest() then

@@ -44,7 +44,7 @@ function M.respond(id, option_id)
   return true
 end
 
----Gives one of the answers that the float shows, to a permission request or a question.
+---Answers a permission request or a question with one of the float's options.
 ---@param request acp.OpenPermission|acp.OpenElicitation
 ---@param option string its id
 ---@return string? err
@@ -56,7 +56,7 @@ function M.choose(request, option)
   return err
 end
 
----Gives the answer of a kind to the oldest request of the chat in use, else to the oldest of all.
+---Answers the oldest request of the chat in use, or else the oldest of all, by kind.
 ---@param what 'allow'|'reject'
 ---@param always? boolean the one that holds from now on
 ---@return string? err
@@ -80,8 +80,8 @@ function M.answer(what, always)
   return M.choose(request, option)
 end
 
----Gives a buffer of the chat the keys that answer. In Neovim's own mappings they begin longer ones,
----for which nobody waits here.
+---Maps the keys that answer in a buffer of the chat. They begin longer mappings of Neovim's own,
+---which are not waited for here.
 ---@param buf integer
 function M.map(buf)
   local buffer = require('acp.ui.buffer')

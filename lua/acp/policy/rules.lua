@@ -1,5 +1,5 @@
 ---The rules of the configuration, which the host applies, and `:Acp permissions`: the rules in
----force and the answers that hold from now on.
+---force and the lasting answers.
 local M = {}
 
 local api = vim.api

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
----What stands in a prompt for a buffer, or for lines of it.
+---The words in a prompt for a buffer, or for lines of it.
 ---@param buf integer
 ---@param cwd string of the session
 ---@param first integer?
@@ -31,7 +31,7 @@ local function words(buf, cwd, first, last)
   return text
 end
 
----What stands in a prompt for the diagnostics of a buffer, or for the quickfix list.
+---The words in a prompt for the diagnostics of a buffer, or for the quickfix list.
 ---@param what 'diagnostics'|'quickfix'
 ---@param buf integer
 ---@param cwd string of the session
@@ -55,7 +55,7 @@ local function context(what, buf, cwd, first, last)
   return { text }
 end
 
----What stands in a prompt for a file.
+---The words in a prompt for a file.
 ---@param path string
 ---@param cwd string of the session
 ---@param first integer?

@@ -1,4 +1,4 @@
----An earlier prompt of the chat, taken back into the prompt to be edited and sent anew.
+---An earlier prompt of the chat, copied into the prompt to edit and resend.
 local M = {}
 
 local api = vim.api
@@ -19,7 +19,7 @@ local function key_of(path, first, last)
   return ('%s:%d-%d'):format(plain, first or 0, last or 0)
 end
 
----The text of a prompt, with words for what was attached to it and it does not name itself.
+---The text of a prompt, with words for attachments that it does not name itself.
 ---@param earlier acp.EarlierPrompt
 ---@param cwd string of the session
 ---@return string
@@ -87,7 +87,7 @@ function M.here(found)
   end)
 end
 
----Takes the prompt under the cursor of a chat back.
+---Copies the prompt under the cursor of a chat into the prompt.
 function M.edit()
   M.here(M.take)
 end

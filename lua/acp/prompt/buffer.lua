@@ -1,5 +1,5 @@
----The prompt: a buffer that is the user's. Its window grows with its text, and it remembers what
----was sent.
+---The prompt: a buffer of the user's. Its window grows with its text, and it remembers what was
+---sent.
 local M = {}
 
 local api = vim.api
@@ -10,7 +10,7 @@ local winbar = require('acp.prompt.winbar')
 
 local hint_ns = api.nvim_create_namespace('acp_hint')
 
----How high a prompt is at least, and at most as a share of the screen.
+---The least height of a prompt, and the greatest as a share of the screen.
 local least, most = 4, 0.4
 
 ---@type table<integer, string[]> what was sent, by session, oldest first
@@ -55,8 +55,8 @@ local function remember(id, text)
   end
 end
 
----Puts an earlier prompt into the buffer, to be edited and sent again; the draft comes back after
----the last one. An earlier prompt that was edited is a draft too.
+---Puts an earlier prompt into the buffer, to edit and resend; the draft comes back after the last
+---one. An edited earlier prompt is a draft too.
 ---@param id integer session
 ---@param buf integer
 ---@param by integer -1 is the one before
@@ -88,8 +88,7 @@ end
 ---@type table<integer, integer> the changedtick of prompts that came back from an earlier session
 local restored = {}
 
----Shows in an empty prompt what it is for, and of one that the user has not typed here where it is
----from.
+---Shows in an empty prompt what it is for, and in one that was not typed here where it is from.
 ---@param id integer
 local function hint(id)
   local b = bufs.get(id)
@@ -120,7 +119,7 @@ local function hint(id)
   })
 end
 
----Shows a prompt's new text as what it is.
+---Updates what is shown about a prompt after its text has changed.
 ---@param id integer
 function M.changed(id)
   local buf = bufs.ensure(id).prompt
@@ -132,7 +131,7 @@ function M.changed(id)
   require('acp.prompt.draft').changed(id)
 end
 
----Has a prompt say something else. What it said goes into the history.
+---Replaces a prompt's text. The old text goes into the history.
 ---@param id integer
 ---@param text string
 ---@return boolean kept whether there is something there now
@@ -166,7 +165,7 @@ function M.take_back(id, text)
   return empty and text ~= ''
 end
 
----Sends what the prompt holds, and empties it when it is on its way.
+---Sends the prompt, and empties it once it is on its way.
 ---@param id integer
 local function send(id)
   if sending[id] then

@@ -68,7 +68,7 @@ local function run(command, done)
   )
 end
 
----Writes a picture to a file that the host takes away when it is old.
+---Writes a picture to a file that the host deletes when it is old.
 ---@param data string
 ---@param ending string
 ---@return string? path, string? err

@@ -1,6 +1,6 @@
----Completion in the prompt: the commands after `/`, files and more after `@`. It is an
----in-process language server, so that whatever completes from language servers has it; without
----such a plugin the menu opens by itself.
+---Completion in the prompt: the commands after `/`, files and more after `@`. It is an in-process
+---language server, so that every plugin that completes from language servers has it; without one
+---the menu opens by itself.
 local M = {}
 
 local api = vim.api
@@ -120,7 +120,7 @@ local function files(session, query, callback)
   end)
 end
 
----What is no file, and begins with what was typed.
+---What is not a file, and begins with what was typed.
 ---@param session acp.Session
 ---@param query string
 ---@return acp.CompletionItem[]
@@ -143,7 +143,7 @@ local function contexts(session, query)
   return items
 end
 
----The symbols of the buffer that the user is at work on.
+---The symbols of the buffer that the user is working on.
 ---@param query string
 ---@param callback fun(items: acp.CompletionItem[], partial: boolean)
 local function symbols(query, callback)
@@ -367,7 +367,7 @@ local function set_completeopt(value)
   vim.cmd(('noautocmd set%s completeopt=%s'):format(here, value))
 end
 
----Gives 'completeopt' back when the menu is closed. One menu closes before the next one opens.
+---Restores 'completeopt' when the menu is closed. One menu closes before the next one opens.
 local function give_back()
   if completeopt and vim.fn.pumvisible() == 0 then
     set_completeopt(completeopt)
@@ -441,7 +441,7 @@ local function trigger(buf)
   )
 end
 
----Offers what has become known to whoever has asked for it and still stands there.
+---Offers what has become known to whoever asked for it, if the cursor is still there.
 again = function(session, kind)
   local question = waiting[session]
   if question and question.kind == kind then
@@ -470,7 +470,7 @@ require('acp.chat.buffers').forgotten:add(function(session)
   listing[session], silent[session], questions[session] = nil, nil, nil
 end)
 
----'omnifunc' of the prompt: the menu comes when it is there.
+---'omnifunc' of the prompt: the menu opens later.
 ---@param findstart integer
 ---@return integer|table
 function M.omnifunc(findstart)

@@ -1,15 +1,15 @@
----What a prompt can name beside files: `@buffer`, `@selection`, `@diagnostics`, `@quickfix`,
----`@terminal`, `@diff`, `@symbol:name`, `@url:address`. What a word stands for is looked up when
----the prompt is sent; the menu and the line above the prompt say before what that would be.
+---What a prompt can name besides files: `@buffer`, `@selection`, `@diagnostics`, `@quickfix`,
+---`@terminal`, `@diff`, `@symbol:name`, `@url:address`. The words are resolved when the prompt is
+---sent; the menu and the line above the prompt say beforehand what they would be.
 local M = {}
 
 local api = vim.api
 local count = require('acp.notify').count
 
----How many lines a preview has, how many entries or lines of one thing go along, and how long a
+---How many lines a preview has, how many entries or lines of one thing are sent, and how long a
 ---language server may take, in ms.
 local preview_lines, most, patience = 20, 2000, 2000
----How many lines of a terminal do.
+---How many lines of a terminal are sent.
 local terminal_lines = 200
 
 ---@class acp.Context
@@ -48,8 +48,8 @@ local function is_code(buf)
     and not vim.startswith(vim.bo[buf].filetype, 'acp-')
 end
 
----The buffer that the user is at work on: this one, else that of the window they come from, else
----one that is shown, else the one used last.
+---The buffer that the user is working on: this one, or else that of the window they came from, one
+---that is shown, or the one used last.
 ---@return integer?
 local function code_buf()
   local list = { api.nvim_get_current_buf() }
@@ -82,7 +82,7 @@ local function name_of(buf, cwd)
   return name ~= '' and name or 'an unnamed buffer', ''
 end
 
----Lines of a buffer as a block: of a file where it is one, whose text the host reads.
+---Lines of a buffer as a block: of its file if it has one, whose text the host reads.
 ---@param what string
 ---@param buf integer
 ---@param cwd string
@@ -374,7 +374,7 @@ local diffs = {}
 ---@type table<integer, table> the host's word of it
 local looked = {}
 
----Has the host look what a diff would send.
+---Asks the host what a diff would send.
 ---@param session integer
 ---@param done fun() when that is another than before
 function M.look(session, done)
@@ -442,8 +442,8 @@ local function look_up(mention, cwd, done)
   end
 end
 
----A prompt as content blocks, with what its words stand for. What is not there is told, and left
----out.
+---A prompt as content blocks, with what its words stand for. The user is told what is missing, and
+---it is left out.
 ---@param text string
 ---@param session acp.Session
 ---@param done fun(blocks: table[]?, err: string?) at once where no language server is asked

@@ -1,5 +1,5 @@
----Prompts that are not sent: kept on the disk until they are, for the next session in their folder.
----Where the disk cannot be written, nothing is kept.
+---Unsent prompts: kept on the disk until they are sent, for the next session in their folder. If
+---the disk cannot be written, nothing is kept.
 local M = {}
 
 local api, uv = vim.api, vim.uv
@@ -8,7 +8,7 @@ local api, uv = vim.api, vim.uv
 local most, largest = 100, 1024 * 1024
 ---How long after a change one is written, in ms.
 local pause = 1000
----How old a draft is, in seconds, that nobody is at work on, whatever process has its number now.
+---The age, in seconds, of a draft that nobody is working on, whatever process has its number now.
 local old = 24 * 60 * 60
 
 ---@class acp.Draft
@@ -80,7 +80,7 @@ local function prepare()
   end
 end
 
----Writes a file, or takes it away where there is no text. Without `done` it waits for that.
+---Writes a file, or deletes it if there is no text. Without `done` it waits for that.
 ---@param path string
 ---@param text string?
 ---@param done? fun()
@@ -144,7 +144,7 @@ local function keep(d)
   )
 end
 
----The user has changed a prompt. What was sent is not to come back, so that is written at once.
+---The user has changed a prompt. A sent prompt must not come back, so that is written at once.
 ---@param id integer session
 function M.changed(id)
   local d = drafts[id]
@@ -165,7 +165,7 @@ function M.changed(id)
   end
 end
 
----Keeps what a session has left unsent, which is over: what waits in its queue, and its prompt.
+---Keeps what an ended session left unsent: what waits in its queue, and its prompt.
 ---@param id integer
 local function leave(id)
   local d = drafts[id]
@@ -181,7 +181,7 @@ local function leave(id)
   keep(d)
 end
 
----Neovim ends: what is left is on the disk when this returns.
+---Neovim is exiting: what is left is on the disk when this returns.
 local function leave_all()
   for id, d in pairs(drafts) do
     leave(id)
@@ -194,7 +194,7 @@ local function leave_all()
   end
 end
 
----What a session has left in a folder that is still being written.
+---What a session left in a folder that is still being written.
 ---@param place string
 ---@return acp.Draft?
 local function leaving(place)
@@ -203,7 +203,7 @@ local function leaving(place)
   end)
 end
 
----Begins to keep the prompt of a session, and gives what the last one in its folder left unsent.
+---Begins to keep the prompt of a session, and returns what the last one in its folder left unsent.
 ---@param id integer session
 ---@param buf integer
 ---@param cwd string

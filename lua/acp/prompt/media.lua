@@ -4,7 +4,7 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 
----How large one may be, in bytes, as maxMedia of the host has it.
+---How large one may be, in bytes; the same as maxMedia in the host.
 M.most = 5 * 1024 * 1024
 
 ---@type table<string, 'image'|'audio'> by the ending of a name, as mediaTypes of the host has them
@@ -48,7 +48,7 @@ function M.preview(path, session)
   return { label = label .. (why or ''), empty = why }
 end
 
----The picture or sound that a line is the path of, as terminals paste what is dropped on them.
+---The picture or sound whose path a line is, as terminals paste what is dropped on them.
 ---@param line string
 ---@return string? path
 local function dropped(line)
@@ -79,7 +79,7 @@ local function pasted(lines, before, cwd)
   return { (before:match('%S$') and ' ' or '') .. table.concat(words, ' ') .. ' ' }
 end
 
----Has prompts take what is dropped on them. All else is pasted as before.
+---Lets prompts take what is dropped on them. Everything else is pasted as before.
 function M.watch()
   local paste = vim.paste
   vim.paste = function(lines, phase) -- luacheck: ignore 122

@@ -1,6 +1,6 @@
----What a prompt names: files, `@src/lexer.lua`, `@src/lexer.lua:40-66`, `@"a name.txt":7`, and
----what acp.prompt.context knows, such as `@diagnostics`. They are words of the prompt like any
----other, and each is sent as a content block too.
+---What a prompt names: files, `@src/lexer.lua`, `@src/lexer.lua:40-66`, `@"a name.txt":7`, and the
+---words of acp.prompt.context, such as `@diagnostics`. They are words of the prompt like any other,
+---and each is sent as a content block too.
 local M = {}
 
 local api = vim.api
@@ -47,7 +47,7 @@ function M.text(path, first, last)
   return '@' .. quote(path) .. M.lines(first, last)
 end
 
----A path as it is seen from a folder.
+---A path relative to a folder.
 ---@param path string absolute
 ---@param cwd string
 ---@return string
@@ -112,7 +112,7 @@ local function bare(word)
   return word
 end
 
----The words for what is no file, in the order of the menu. The last two want a name behind them.
+---The words for what is not a file, in the order of the menu. The last two take a name.
 M.words = { 'buffer', 'selection', 'diagnostics', 'quickfix', 'diff', 'terminal', 'symbol', 'url' }
 
 ---What a word after `@` names, if it is one of these.

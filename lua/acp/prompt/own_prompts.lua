@@ -1,6 +1,6 @@
 ---The user's own prompts: Markdown files in `.acp/prompts/` of the project and `acp/prompts/` of
----the configuration folder, called like the agent's commands. A command of the agent's of the same
----name wins; `/my:name` is always the user's.
+---the configuration folder, called like the agent's commands. An agent's command of the same name
+---wins; `/my:name` is always the user's.
 local M = {}
 
 ---How large one may be, in bytes, and how many are read.
@@ -25,8 +25,7 @@ local function read(path)
   return text and #text <= largest and text:gsub('\r\n', '\n') or nil
 end
 
----Parts the fields before the first line of the text from it. A value is one line, or those below
----that are indented.
+---Separates the fields before the text. A value is one line, or the indented lines below.
 ---@param text string
 ---@return table<string, string> fields, string body
 local function parse(text)
@@ -108,7 +107,7 @@ function M.list(session)
   return list
 end
 
----The words of what stands behind a command, as a shell has them.
+---The words after a command, split as in a shell.
 ---@param args string
 ---@return string[]
 local function split(args)
@@ -140,7 +139,7 @@ local function fill(body, args)
   return used and filled or vim.trim(filled .. '\n\n' .. args)
 end
 
----What a prompt says that calls one of the user's; all others stay as they are.
+---Expands a prompt that calls one of the user's; all others stay as they are.
 ---@param text string
 ---@param session acp.Session
 ---@return string? text, string? err

@@ -1,4 +1,4 @@
----Sends prompts to the host, with the unsaved text that goes along.
+---Sends prompts to the host, with the user's unsaved text.
 local M = {}
 
 local host = require('acp.rpc.host')
@@ -75,7 +75,7 @@ M.prompt = sender('prompt')
 ---Puts words into the running turn, or sends them as a prompt.
 M.steer = sender('steer')
 
----Sends a prompt of which is decided what happens to unsaved text.
+---Sends a prompt once it is decided what happens to unsaved text.
 ---@param id integer session
 ---@param prompt table[]
 ---@param along 'send'|'ignore'

@@ -1,5 +1,5 @@
----Unsaved text before a prompt: what the host knows of it, the chip that says what goes along,
----and what the user has chosen to happen with it. Which of it concerns a session the host decides.
+---Unsaved text before a prompt: telling the host about it, the chip that says what is sent, and
+---what the user wants done with it. The host decides which of it concerns a session.
 local M = {}
 
 local api = vim.api
@@ -48,7 +48,7 @@ local function report()
   end
 end
 
----Tells the host when the user rests.
+---Tells the host when the user pauses.
 local function soon()
   if not next(require('acp.rpc.state').sessions) then
     return
@@ -57,7 +57,7 @@ local function soon()
   timer:start(delay, 0, vim.schedule_wrap(report))
 end
 
----Begins to tell the host of unsaved text, or tells it afresh.
+---Begins to tell the host about unsaved text, or tells it again.
 function M.watch()
   local events = {
     'BufModifiedSet',
@@ -83,14 +83,14 @@ local function mode()
   return require('acp.config').get().unsaved
 end
 
----How many bytes go along with a prompt unasked; nil where nothing does.
+---How many bytes are sent with a prompt unasked; nil if nothing is.
 ---@return integer?
 function M.room()
   local config = require('acp.config').get()
   return config.unsaved == 'send' and math.floor(math.min(config.unsaved_max, 2 ^ 31)) or nil
 end
 
----The chip of a prompt: what goes along with it.
+---The chip of a prompt: what is sent with it.
 ---@param id integer
 ---@return string[]? names, boolean dropped
 function M.chip(id)
@@ -102,7 +102,7 @@ function M.chip(id)
   return names, dropped[id] == true
 end
 
----Leaves unsaved text out of the next prompt, or takes it in again.
+---Leaves unsaved text out of the next prompt, or includes it again.
 ---@param id integer
 function M.drop(id)
   if M.chip(id) then
@@ -111,7 +111,7 @@ function M.drop(id)
   end
 end
 
----What happens to unsaved text before the prompt that is written now.
+---What happens to unsaved text before the present prompt.
 ---@param id integer
 ---@return string
 function M.chosen(id)
@@ -203,7 +203,7 @@ local function apply_choice(found, how, done)
   end)
 end
 
----Whether files, sent or not, are less than goes along unasked.
+---Whether files, sent or not, are less than may be sent unasked.
 ---@param files acp.Unsaved[]
 ---@return boolean
 local function are_little(files)
@@ -214,8 +214,8 @@ local function are_little(files)
   return size <= require('acp.config').get().unsaved_max
 end
 
----Does with unsaved text what is to happen before a prompt, at once where nothing is asked or
----saved, and what goes along is not too much. Prompts of a session keep their order.
+---Handles unsaved text before a prompt, at once if nothing is asked or saved and it is not too
+---much. Prompts of a session keep their order.
 ---@param id integer session
 ---@param how string one of the values of `opts.unsaved`
 ---@param go fun(how: 'send'|'ignore', asked: boolean, files?: acp.Unsaved[]) sends the prompt, with

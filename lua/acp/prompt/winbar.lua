@@ -1,5 +1,5 @@
----The line above a prompt: what waits in its queue, what goes along with it, and its keys, or why
----it was not sent.
+---The line above a prompt: what waits in its queue, what is sent with it, and its keys, or why it
+---was not sent.
 local M = {}
 
 local api = vim.api
@@ -14,7 +14,7 @@ local refused = {}
 ---@type table<integer, acp.Mention[]> what the prompts name that is no text of a file
 local named = {}
 
----Says from now on what a prompt names.
+---Sets what a prompt names.
 ---@param id integer
 ---@param mentions acp.Mention[]
 function M.names(id, mentions)
@@ -27,8 +27,7 @@ function M.names(id, mentions)
   end
 end
 
----The chips of what a prompt names that is no text of a file, each with how much it is: as many as
----fit.
+---The chips of what a prompt names that is not text of a file, each with its size: as many as fit.
 ---@param id integer
 ---@param room integer cells
 ---@return string chips, boolean whole
@@ -65,7 +64,7 @@ local function contexts(id, room)
   return table.concat(chips, '  '), true
 end
 
----Says from now on that what stands in a prompt could not be sent.
+---Says that a prompt could not be sent.
 ---@param id integer
 ---@param why string
 function M.refuse(id, why)
@@ -75,7 +74,7 @@ function M.refuse(id, why)
   winbar.refresh(id)
 end
 
----Says it no more where the prompt has changed.
+---Stops saying so once the prompt has changed.
 ---@param id integer
 function M.changed(id)
   if refused[id] and not M.refused(id) then
@@ -84,8 +83,8 @@ function M.changed(id)
   end
 end
 
----Why what stands in a prompt was not sent, where that was tried. In Insert mode messages are
----covered by the mode.
+---Why a prompt could not be sent, if that was tried. In Insert mode messages are covered by the
+---mode.
 ---@param id integer
 ---@return string?
 function M.refused(id)
@@ -96,7 +95,7 @@ function M.refused(id)
   return same and r.why or nil
 end
 
----The chip of a prompt: the files whose unsaved text goes along, as many as fit.
+---The chip of a prompt: the files whose unsaved text is sent, as many as fit.
 ---@param id integer
 ---@param room integer cells
 ---@param inserting boolean

@@ -1,5 +1,4 @@
----The agents that are installed or can be: what the host is asked to do with them, and how far it
----is.
+---The agents that are installed or can be: requests to the host about them, and their progress.
 local M = {}
 
 local host = require('acp.rpc.host')
@@ -29,10 +28,10 @@ local signal = require('acp.rpc.signal')
 ---@field version? string default: the newest
 ---@field unverified? boolean also an archive without a checksum
 
----Something of the agents is other than it was.
+---Something about the agents has changed.
 M.changed = signal()
 
----Whether the page is there, which shows how far things are.
+---Whether the page is open, which shows progress.
 ---@return boolean
 function M.on_page()
   return false
@@ -131,7 +130,7 @@ local function url()
   return require('acp.config').get().registry or ''
 end
 
----The agents: with `online` the index is got anew if it is old, with `fetch` in any case.
+---The agents: with `online` the index is fetched if it is old, with `fetch` in any case.
 ---@param opts {online?: boolean, fetch?: boolean}
 ---@param callback fun(list: acp.RegistryAgent[]?, err: string?, about: acp.IndexAbout?)
 ---@return boolean? ok, string? err
@@ -178,7 +177,7 @@ function M.install(id, opts, callback)
   end)
 end
 
----Installs an agent; what the user must agree to first is asked.
+---Installs an agent, after asking the user for any consent needed.
 ---@param agent acp.RegistryAgent
 ---@param version? string
 function M.install_asking(agent, version)
@@ -232,7 +231,7 @@ function M.cancel(id)
   host.notify('cancel_install', { id = id })
 end
 
----Hears how far an installation is.
+---Notes the progress of an installation.
 ---@param id string
 ---@param text string "" when it is over
 function M.progress(id, text)

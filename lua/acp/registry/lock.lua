@@ -1,10 +1,10 @@
----Writes acp-agents.lock.json, which has the versions of agents with which a project is worked on.
+---Writes acp-agents.lock.json, which has the versions of agents that a project uses.
 local M = {}
 
 local notify = require('acp.notify')
 local name = require('acp.installed').lock_file
 
----Writes down which versions are installed, for all who work on the project.
+---Records which versions are installed, for everybody who works on the project.
 function M.write()
   require('acp.registry.agents').list({}, function(list, err)
     if not list then

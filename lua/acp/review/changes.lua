@@ -1,17 +1,17 @@
----The files that the agent has changed: what the host has told of them, and the quickfix list.
+---The files that the agent has changed: what the host sent about them, and the quickfix list.
 local M = {}
 
 local host = require('acp.rpc.host')
 local signal = require('acp.rpc.signal')
 local state = require('acp.rpc.state')
 
----Files have other changes now. Gets their paths, as keys.
+---The changes of files have changed. Gets their paths, as keys.
 M.changed = signal()
 
 ---The changes of a session are forgotten.
 M.forgotten = signal()
 
----Files as the host tells them: four numbers for each hunk, and the first letter of its state.
+---Files as the host sends them: four numbers for each hunk, and the first letter of its state.
 ---@class acp.ChangedFileTold
 ---@field path string
 ---@field old_path? string
@@ -25,7 +25,7 @@ local files = {}
 
 local states = { p = 'pending', k = 'kept', r = 'rejected' }
 
----Takes what the host tells of a session's changes.
+---Sets what the host sends about a session's changes.
 ---@param session integer
 ---@param changed {at: integer, file?: acp.ChangedFileTold}[] without a file: it is as it was
 function M.set(session, changed)
@@ -53,7 +53,7 @@ local function pending(file)
   return file.status ~= 'deleted' and file.states:find('p', 1, true) ~= nil
 end
 
----Whether lines of a file wait for a decision, in any session.
+---Whether a file has pending changes, in any session.
 ---@param path string
 ---@return boolean
 function M.pending(path)
@@ -67,7 +67,7 @@ function M.pending(path)
   return false
 end
 
----The files of the sessions in which something waits for a decision, decided ones too.
+---The files of the sessions with pending changes, decided ones too.
 ---@return table<string, true> by path
 function M.in_review()
   local paths = {}
@@ -81,7 +81,7 @@ function M.in_review()
   return paths
 end
 
----Whether a session knows of changes in a file, decided ones too.
+---Whether a session has changes in a file, decided ones too.
 ---@param path? string default: any file
 ---@return boolean
 function M.has(path)
@@ -124,7 +124,7 @@ function M.get(session)
   end, ids)
 end
 
----The file of a session's record that a path means.
+---The file of a session's record at a path.
 ---@param session integer
 ---@param path string
 ---@return acp.ChangedFile?
@@ -170,7 +170,7 @@ function M.decide(what, opts)
   return true
 end
 
----The files of which lines wait for a decision.
+---The files with pending changes.
 ---@return string[] paths, in their order
 function M.pending_paths()
   local paths = {}
@@ -186,7 +186,7 @@ function M.pending_paths()
   return paths
 end
 
----The first row of each change in a file that waits for a decision, in their order.
+---The first row of each pending change in a file, in order.
 ---@param path string
 ---@return integer[]
 function M.rows(path)
@@ -209,7 +209,7 @@ function M.rows(path)
   return rows
 end
 
----Has the record brought up to date, then shows it as the quickfix list and goes there.
+---Updates the record, then shows it as the quickfix list and goes there.
 ---@param session integer
 ---@param all boolean also what is decided
 function M.open(session, all)

@@ -13,8 +13,8 @@ local left = {}
 ---@field last integer
 ---@field text string of the comment that is there already, or ''
 
----Asks for a comment where the cursor is. What is typed from now on goes into its float; what the
----comment is about, and the words that are there already, come when the host has found out.
+---Asks for a comment at the cursor. What is typed from now on goes into its float; what the comment
+---is about, and its present words, follow when the host has found out.
 ---@param args table what the host is told of the lines
 function M.ask_at(args)
   local session = args.session
@@ -53,7 +53,7 @@ function M.ask_at(args)
       { height = math.max(1, math.min(rows, math.floor(vim.o.lines / 3))) }
     )
   end
-  ---What the user left in the float, and whether to take it.
+  ---What the user left in the float, and whether to keep it.
   ---@type string?, boolean
   local said, taken = nil, false
   local function shut()
@@ -66,7 +66,7 @@ function M.ask_at(args)
     taken = true
     shut()
   end
-  ---Tells the host, when both it and the user have said what they have to say.
+  ---Tells the host, once both it and the user have answered.
   local function finish()
     if not (draft and said) then
       return
@@ -128,7 +128,7 @@ function M.ask_at(args)
   end)
 end
 
----Asks for a comment on lines of a file, or for another text of the one that is there.
+---Asks for a comment on lines of a file, or edits the one that is there.
 ---@param session integer
 ---@param path string
 ---@param first integer 1-based

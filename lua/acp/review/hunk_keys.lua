@@ -1,6 +1,6 @@
----Keys in the user's own buffers with changes of agents: from change to change, also into the next
----file, and what becomes of the one under the cursor or of the lines that are selected. Which lines
----are part of a change, the host says (host/reviewui/selection.go).
+---Keys in the user's own buffers with agents' changes: from change to change, also into the next
+---file, and decisions about the one under the cursor or about the selected lines. The host knows
+---which lines are part of a change (host/reviewui/selection.go).
 local M = {}
 
 local api = vim.api
@@ -13,14 +13,14 @@ local warn = require('acp.notify').warn
 ---@field path string
 ---@field row integer
 
----The first row of each change in a file, where the buffer has it, else as the host has told.
+---The first row of each change in a file, from the buffer's marks, or else as the host sent it.
 ---@param path string
 ---@return integer[]
 local function rows_of(path)
   return marks.rows(path) or changes.rows(path)
 end
 
----The place so many changes after or before one, across files and around the end.
+---The place a number of changes after or before one, across files and wrapping around.
 ---@param path string
 ---@param row integer
 ---@param step integer not 0
@@ -74,7 +74,7 @@ local function edit(path)
   return ok
 end
 
----Moves the cursor so many changes on, or back where that is negative.
+---Moves the cursor a number of changes on, or back if that is negative.
 ---@param step integer
 ---@param quiet? boolean where there is none, nothing is said
 function M.go(step, quiet)
@@ -104,7 +104,7 @@ function M.go(step, quiet)
   end
 end
 
----The sessions with changes there, and the path; says so where there is none.
+---The sessions with changes there, and the path; says so if there is none.
 ---@param first integer
 ---@param last integer
 ---@return integer[]? sessions, string? path
@@ -117,8 +117,8 @@ local function here(first, last)
   return sessions, marks.path(buf)
 end
 
----Waits until the buffer shows what was decided. Then an option has the cursor go on to the next
----change, unless the user has gone.
+---Waits until the buffer shows the decision. Then, by an option, moves the cursor to the next
+---change, unless the user has left.
 ---@param done fun()
 local function advance(done)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
@@ -134,8 +134,8 @@ local function advance(done)
   end)
 end
 
----Decides the changes under the cursor and so many in all from there on, or those in lines. What is
----typed behind it waits: it is about the text as it will be.
+---Decides a number of changes from the cursor on, or those in lines. Keys typed after it wait: they
+---are about the resulting text.
 ---@param decision 'keep'|'reject'
 ---@param count integer
 ---@param first? integer
@@ -165,7 +165,7 @@ function M.decide(decision, count, first, last)
   end)
 end
 
----Has the user comment on lines.
+---Lets the user comment on lines.
 ---@param first? integer
 ---@param last? integer
 local function comment(first, last)
@@ -176,7 +176,7 @@ local function comment(first, last)
   end
 end
 
----Leaves Visual mode, and gives the lines that were selected.
+---Leaves Visual mode, and returns the lines that were selected.
 ---@return integer first, integer last
 local function selected()
   local from, to = vim.fn.line('v'), vim.fn.line('.')
@@ -230,8 +230,7 @@ local actions = {
   },
 }
 
----The keys of a buffer with changes, for acp.ui.keymap. What users have mapped themselves stays
----theirs.
+---The keys of a buffer with changes, for acp.ui.keymap. The user's own mappings stay.
 ---@return acp.Key[]
 function M.keys()
   local config = require('acp.config').get().keys

@@ -1,4 +1,4 @@
----The keys of a file that an agent has changed, shown once per Neovim: behind a line of the first
+---The keys of a file that an agent has changed, shown once per Neovim: after a line of the first
 ---file with marks on the screen, until one of them is used or nothing is marked there.
 local M = {}
 
@@ -31,7 +31,7 @@ local function words(taken)
   return parts[1] and table.concat(parts, ' · ')
 end
 
----Says the keys in a buffer whose changes are drawn, if they were not said yet.
+---Shows the keys in a buffer whose changes are drawn, if they were not shown yet.
 ---@param buf integer
 ---@param taken acp.MappedKey[]? the keys of the buffer
 ---@param rows_of fun(): integer[] the rows of its changes
@@ -55,7 +55,7 @@ function M.offer(buf, taken, rows_of)
   end
 end
 
----Takes the words away: the user knows them, or there is nothing that they are for.
+---Removes the hint: the user knows the keys, or there is nothing to use them for.
 ---@param buf? integer only from this one
 function M.done(buf)
   if at and api.nvim_buf_is_valid(at) and (not buf or buf == at) then

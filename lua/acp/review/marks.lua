@@ -1,7 +1,7 @@
----Marks for pending changes of agents in the user's own buffers: signs, changed lines and words,
----the old lines above them, and keys to go from change to change and to decide. The host knows
----which changes there are (host/reviewui/markedbuffers.go), and sends them when they differ from
----what a buffer shows; Lua draws them where the buffer has the lines.
+---Marks for agents' pending changes in the user's own buffers: signs, changed lines and words, the
+---old lines above them, and keys to go from change to change and to decide. The host knows the
+---changes (host/reviewui/markedbuffers.go), and sends them when they differ from what a buffer
+---shows; Lua draws them where the buffer has the lines.
 ---
 ---The marks are extmarks, so they move with what the user types.
 local M = {}
@@ -14,9 +14,9 @@ local drawn = api.nvim_create_namespace('acp_marks')
 
 ---Above gitsigns' 6, below the 10 of diagnostics.
 local sign_priority = 8
----So long, in ms, the user must rest before what they have typed is looked at.
+---How long, in ms, the user must pause before what they typed is checked.
 local quiet = 200
----So long, in ms, is drawn at once, and so long Neovim then has for other things.
+---How long, in ms, drawing may take at once, and how long Neovim then has for other things.
 local busy, pause = 4, 5
 
 ---A change as the host tells it.
@@ -98,7 +98,8 @@ local function above(buf, mark)
   return lines
 end
 
----Shows virt_lines lines above the first line, for which a window that begins there leaves no room.
+---Scrolls to virtual lines above the first line, for which a window that begins there leaves no
+---room.
 ---@param buf integer
 ---@param count integer
 local function make_room(buf, count)
@@ -189,7 +190,7 @@ local function draw(buf, mark, row, tick)
   mark.whole = true
 end
 
----Whether the buffer has a change at a row, as far as its first and its last line tell.
+---Whether the buffer has a change at a row, judging by its first and last line.
 ---@param buf integer
 ---@param mark acp.Mark
 ---@param row integer
@@ -210,7 +211,7 @@ local function has(buf, mark, row, known_by)
   return line(row) == mark.known and line(last) == mark.last
 end
 
----Has the marks be as told: draws those that are new, elsewhere, or touched by an edit.
+---Updates the marks: draws those that are new, moved, or touched by an edit.
 ---@param buf integer
 ---@param state acp.Marks
 ---@param tick fun()
@@ -258,7 +259,7 @@ local function ask(buf, state, look)
   require('acp.rpc.host').notify('show_marks', args)
 end
 
----Has the keys be said as long as marks are drawn.
+---Shows the key hint as long as marks are drawn.
 ---@param buf integer
 ---@param state acp.Marks
 local function hint_keys(buf, state)
@@ -332,7 +333,7 @@ end
 ---@field looked boolean
 ---@field done boolean
 
----Takes a piece of the marks that a buffer is to show.
+---Adds a piece of the marks that a buffer should show.
 ---@param piece acp.MarkPiece
 ---@return boolean wanted
 function M.piece(piece)
@@ -359,7 +360,7 @@ function M.piece(piece)
   return true
 end
 
----Keeps the colour of a changed line off those that have been typed at its end.
+---Keeps the highlight of a changed line off lines typed at its end.
 ---@param buf integer
 ---@param row integer where lines have come
 local function keep_to_line(buf, row)
@@ -413,7 +414,7 @@ local function new_number()
   return last_number
 end
 
----Has a buffer show the changes of its file from now on.
+---Makes a buffer show the changes of its file from now on.
 ---@param buf integer
 ---@param path string
 local function show(buf, path)
@@ -433,8 +434,8 @@ local function show(buf, path)
   ask(buf, state, false)
 end
 
----Has a buffer the keys as long as something waits for a decision in a session that has changed its
----file, be it elsewhere: the next change is there.
+---Maps a buffer's keys as long as a session that has changed its file has anything pending, even
+---elsewhere: the next change is there.
 ---@param buf integer
 ---@param state acp.Marks
 ---@param wanted boolean
@@ -447,7 +448,7 @@ local function set_keys(buf, state, wanted)
   end
 end
 
----Shows nothing in a buffer any more, and gives its keys back.
+---Removes the marks of a buffer, and restores its keys.
 ---@param buf integer
 function M.clear(buf)
   local state = known[buf]
@@ -460,7 +461,7 @@ function M.clear(buf)
   require('acp.ui.keymap').clear(buf, { places, drawn }, state.keys)
 end
 
----Has a buffer's marks go, a little at a time.
+---Removes a buffer's marks, a few at a time.
 ---@param buf integer
 ---@param state acp.Marks
 local function drop(buf, state)
@@ -469,7 +470,7 @@ local function drop(buf, state)
   begin(buf, state)
 end
 
----Shows the changes of a buffer if its file has some.
+---Shows the changes of a buffer's file, if it has any.
 ---@param buf integer
 local function enter(buf)
   local path = not known[buf] and path_of(buf)
@@ -481,8 +482,8 @@ local function enter(buf)
   end
 end
 
----Which files have changes is known anew. Buffers that no window has shown yet wait until one does:
----an agent may change hundreds at once.
+---Updates buffers after files with changes have changed. Buffers that no window has shown yet wait
+---until one does: an agent may change hundreds at once.
 ---@param touched table<string, true>? only files of these paths
 local function update(touched)
   local bufs = {}
@@ -509,7 +510,7 @@ local function update(touched)
   end
 end
 
----Hears of buffers that are shown and read; once.
+---Listens for buffers being shown and read; once.
 local listening = false
 local function listen()
   if listening then
@@ -536,7 +537,7 @@ local function listen()
   })
 end
 
----The host has told of changed files.
+---The host has reported changed files.
 ---@param touched table<string, true> their paths
 function M.changed(touched)
   if require('acp.config').get().review == false then
@@ -562,7 +563,7 @@ function M.path(buf)
   return known[buf] and known[buf].path or path_of(buf)
 end
 
----The first row of each change in a file, in their order; nil where no buffer shows it.
+---The first row of each change in a file, in order; nil if no buffer shows it.
 ---@param path string
 ---@return integer[]?
 function M.rows(path)
@@ -581,8 +582,7 @@ function M.rows(path)
   end
 end
 
----The sessions of the marks in rows of a buffer, or of lines that are gone just before or behind
----them.
+---The sessions of the marks in rows of a buffer, or of lines removed just before or after them.
 ---@param buf integer
 ---@param first integer
 ---@param last integer
@@ -611,7 +611,7 @@ function M.sessions(buf, first, last)
   return #found == 0 and state and state.first and { nearest } or found
 end
 
----Calls a function when a buffer shows what the host has told of its changes.
+---Calls a function when a buffer shows what the host has sent about its changes.
 ---@param buf integer
 ---@param fn fun()
 function M.drawn(buf, fn)

@@ -1,5 +1,5 @@
----The review: a tab with every file that the agent has changed, what of it is kept and refused, and
----the keys that decide. The host writes it and knows what its rows are; see host/reviewui/tab.go.
+---The review: a tab with every file that the agent has changed, what is kept and refused, and the
+---keys that decide. The host writes it and knows what its rows are; see host/reviewui/tab.go.
 local M = {}
 
 local api = vim.api
@@ -24,7 +24,7 @@ local function here()
   return session, pages[session]
 end
 
----What a message to the host says of the line that is meant.
+---What a message to the host says about the line that is meant.
 ---@param line? integer default: the cursor's
 ---@return table
 local function at(line)
@@ -53,7 +53,7 @@ local function selected()
   return math.min(first, last), math.max(first, last)
 end
 
----Does something where the jumps lead that were asked for before, unless the user has gone.
+---Does something once earlier jumps have landed, unless the user has left.
 ---@param key acp.QueuedKey
 local function after_jumps(key)
   local buf, _, page = api.nvim_get_current_buf(), here()
@@ -65,7 +65,7 @@ local function after_jumps(key)
   end)
 end
 
----Runs f, which is about the line of the cursor, where the jumps lead that were asked for before.
+---Runs f, which is about the cursor's line, once earlier jumps have landed.
 ---@param f fun()
 local function there(f)
   after_jumps(function(done)
@@ -296,7 +296,7 @@ local function map(buf)
   require('acp.ui.key_help').map(buf)
 end
 
----What of a line tells it from others, without what is thought of it, and its number.
+---What identifies a line, without its state, and its number.
 ---@param line string
 ---@return string
 local function bare(line)
@@ -418,7 +418,7 @@ function M.edit(e)
   end
 end
 
----Sends the comments, and what was refused, as a prompt of the user's.
+---Sends the comments, and what was refused, as a prompt.
 ---@param session integer
 function M.send(session)
   host.request('review_send', { session = session }, function(waits, err)
@@ -429,8 +429,8 @@ function M.send(session)
   end)
 end
 
----Shows the text of a file that the user has accepted beside the file, in a tab: the file under the
----cursor in the review, else that of the current buffer.
+---Shows the accepted text of a file beside the file, in a tab: the file under the cursor in the
+---review, or else that of the current buffer.
 ---@param session integer
 function M.compare(session)
   local args

@@ -1,5 +1,5 @@
----Undoing a turn: a window shows what would change, and a key does it. What changes, and how, is
----decided in the host (host/ledger/undo.go).
+---Undoing a turn: a window shows what would change, and a key does it. The host decides what
+---changes, and how (host/ledger/undo.go).
 local M = {}
 
 local api = vim.api
@@ -34,7 +34,7 @@ local function counts(result)
   return changed, stay
 end
 
----Undoes the last turn, or does the last one that was undone again.
+---Undoes the last turn, or redoes the last undone one.
 ---@param session integer
 ---@param again boolean
 ---@param turn? string the name of the turn that it must be
@@ -74,7 +74,7 @@ local function fit(name, room)
   return '…' .. vim.fn.strcharpart(name, from, n)
 end
 
----So many files that stay for the same reason have a line each; more of them are one.
+---Up to so many files that stay for the same reason have a line each; more of them share one.
 local listed = 20
 
 ---How many files stay for each reason.

@@ -1,5 +1,5 @@
 ---The host process: finding it, starting it on first use, sending it messages, and cleaning up
----behind it when it dies.
+---after it when it dies.
 local M = {}
 
 local signal = require('acp.rpc.signal')
@@ -7,13 +7,13 @@ local signal = require('acp.rpc.signal')
 ---The host runs; it has not said hello yet.
 M.started = signal()
 
----The host has ended. Gets why where nobody has asked for that.
+---The host has ended. Gets why, unless that was asked for.
 M.ended = signal()
 
 ---Whether its program is being built.
 M.building = false
 
----The revision of what plugin and host say to each other.
+---The revision of the contract between plugin and host.
 ---@type string
 M.api = require('acp.rpc.contract').revision
 
@@ -39,7 +39,7 @@ local stderr = {}
 local callbacks = {}
 local last_callback = 0
 
----How often the host was started: a session is known to the one that runs since it was told of it.
+---How often the host was started: a host only knows the sessions opened since it started.
 M.starts = 0
 
 ---What the host said of itself.
@@ -96,7 +96,8 @@ local function kill_groups()
   groups = {}
 end
 
----Kills what a host that could not do so has left behind, wherever it went. Neovim does not wait.
+---Kills what a host left behind that could not do so itself, wherever it went. Neovim does not
+---wait.
 local function sweep()
   local argv = vim.deepcopy((M.find()))
   if argv and host_pid then
@@ -138,7 +139,7 @@ local function on_exit(code)
   M.ended:emit(why)
 end
 
----Starts the host unless it runs.
+---Starts the host unless it is running.
 ---@return boolean ok, string? err
 function M.ensure()
   if channel then

@@ -1,5 +1,5 @@
----What the host has Neovim do: one function for a batch of operations, each of which fails alone.
----Whoever an operation is for registers it (acp.features).
+---What the host has Neovim do: one function for a batch of operations, each of which may fail by
+---itself. acp.features registers them.
 local M = {}
 
 local host = require('acp.rpc.host')

@@ -3,7 +3,7 @@ local M = {}
 
 local uv = vim.uv
 
----The real path of a file, also where its last components do not exist yet.
+---The real path of a file, even if its last components do not exist yet.
 ---@param path string absolute
 ---@return string
 function M.real(path)

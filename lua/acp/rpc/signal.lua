@@ -1,4 +1,4 @@
----How a module below tells those above that something has happened: they add functions, it emits.
+---How a lower module tells higher ones that something has happened: they add functions, it emits.
 
 ---@class acp.Signal
 ---@field [integer] fun(...: any)

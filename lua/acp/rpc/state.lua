@@ -1,10 +1,10 @@
----What the host has told of the sessions: small copies that the API's getters read. The host
----brings it up to date before it fires an event.
+---What the host has sent about the sessions: small copies that the API's getters read. The host
+---updates it before it fires an event.
 local M = {}
 
 local signal = require('acp.rpc.signal')
 
----A session has changed. Gets its id and what it was before, which is nil of a new one.
+---A session has changed. Gets its id and its previous state, which is nil for a new one.
 M.changed = signal()
 
 ---What a session waits for has changed. Gets its id.
@@ -22,7 +22,7 @@ M.closed = signal()
 ---The host has ended, and all sessions are dead. Gets the ids of those that were not, and why.
 M.died = signal()
 
----A permission request as the host tells it.
+---A permission request as the host sends it.
 ---@class acp.OpenPermission: acp.Permission
 ---@field options {id: string, name: string, kind: string, label: string}[]
 ---@field allow? string the id of the option that allows, where one plainly does
@@ -39,7 +39,7 @@ M.died = signal()
 ---@field brief? string[] the lines while the diff is open beside
 ---@field brief_marks? integer[]
 
----A question as the host tells it.
+---A question as the host sends it.
 ---@class acp.OpenElicitation: acp.Elicitation
 ---@field heading string
 ---@field lines string[]
@@ -146,7 +146,7 @@ function M.elicitations()
   return by_age(elicitations)
 end
 
----All that agents wait for, oldest first.
+---Everything that agents are waiting for, oldest first.
 ---@return (acp.OpenPermission|acp.OpenElicitation)[]
 function M.requests()
   return by_age(permissions, elicitations)
@@ -172,7 +172,7 @@ function M.permission(id)
   end
 end
 
----What the user calls a session: its agent, and its number where another session has the same one.
+---The user's name of a session: its agent, and its number if another session has the same agent.
 ---@param id integer
 ---@return string
 function M.name(id)

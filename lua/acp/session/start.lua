@@ -8,7 +8,8 @@ local unsaved = require('acp.prompt.unsaved')
 
 local last_id = 0
 
----The agent an argument means: named, the configured default, or the first installed one.
+---The agent that an argument means: the named one, the configured default, or the first installed
+---one.
 ---@param name string?
 ---@return table? agent, string? err
 local pick_agent
@@ -60,7 +61,7 @@ function M.agents()
   return list
 end
 
----The name of the agent that is used where none is named.
+---The name of the agent that is used if none is named.
 ---@return string? name, string? err
 function M.default()
   local agent, err = pick_agent()
@@ -196,7 +197,7 @@ local function open(opts)
   return id
 end
 
----Starts a session's agent again.
+---Restarts a session's agent.
 ---@param opts? {session?: integer}
 ---@return boolean? ok, string? err
 function M.restart(opts)
@@ -250,7 +251,7 @@ function M.new(opts)
   })
 end
 
----Makes a session from another one, whose agent runs.
+---Forks a session from another one, whose agent is running.
 ---@param session acp.Session
 ---@param before? integer which of its prompts it is not to have any more, from 1
 ---@return integer? id, string? err
@@ -258,8 +259,8 @@ function M.fork(session, before)
   return open({ agent = session.agent, cwd = session.cwd, fork = session.id, before = before })
 end
 
----Takes up a session that the agent keeps; the same one again when it is open already, whose agent
----is started again where it has ended. Without `cwd` in its folder, if that is known.
+---Resumes a session that the agent keeps; if it is already open, returns that one, after restarting
+---its agent if it has ended. Without `cwd`, in the session's folder, if that is known.
 ---@param opts {agent?: string, agent_session_id: string, cwd?: string, title?: string}
 ---@return integer? id, string? err
 function M.resume(opts)
@@ -308,7 +309,7 @@ local function ask_agent(method, name, args, callback)
   return true
 end
 
----The sessions that an agent keeps: those that are archived, or the others.
+---The sessions that an agent keeps: either the archived ones or the others.
 ---@param agent string?
 ---@param callback fun(list: acp.Stored[]?, err: string?)
 ---@param archived? boolean
@@ -317,7 +318,7 @@ function M.stored(agent, callback, archived)
   return ask_agent('list_stored', agent, { archived = archived }, callback)
 end
 
----The session that is meant, where it is open: the one of a stored id, or else the one named.
+---The session that is meant, if it is open: the one with a stored id, or else the one named.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string}
 ---@return integer?
 local function meant(opts)
@@ -347,8 +348,7 @@ local function ask_of_open(method, id, callback)
   return true
 end
 
----Takes a session out of the lists, an open one, which is closed, or a stored one; or brings a
----stored one back.
+---Archives a session, an open one, which is closed, or a stored one; or brings a stored one back.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string, archived?: boolean}
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err
@@ -362,7 +362,7 @@ function M.archive(opts, callback)
   return ask_of_open('archive', id, callback)
 end
 
----Has an agent forget a session: an open one, which is closed, or a stored one.
+---Makes an agent delete a session: an open one, which is closed, or a stored one.
 ---@param opts {session?: integer, agent?: string, agent_session_id?: string}
 ---@param callback fun(ok: boolean?, err: string?)
 ---@return boolean? ok, string? err

@@ -1,5 +1,5 @@
----The sessions that agents keep: choosing one to resume, archive or delete. Those of which the
----host keeps changes or a transcript are known without their agents; see host/saves.go.
+---The sessions that agents keep: choosing one to resume, archive or delete. Those whose changes or
+---transcript the host keeps are known without their agents; see host/saves.go.
 local M = {}
 
 ---@class acp.Choice: acp.Stored
@@ -54,7 +54,7 @@ local function sort(list)
   end)
 end
 
----The sessions of which the host keeps something, the latest first.
+---The sessions that the host keeps something of, the latest first.
 ---@param callback fun(list: acp.Choice[])
 local function saved(callback)
   local host = require('acp.rpc.host')
@@ -101,7 +101,7 @@ local function choose(choices, prompt, chosen)
   end)
 end
 
----What an agent tells of a session goes before what was saved of it.
+---What an agent reports about a session overrides what was saved of it.
 ---@param choice acp.Choice
 ---@param stored acp.Stored
 local function merge(choice, stored)
@@ -112,8 +112,8 @@ local function merge(choice, stored)
   end
 end
 
----Asks agents for their sessions, beside those that are known. `done` gets all when all have
----answered; when one is slow, those that have come until then, as soon as they are enough.
+---Asks agents for their sessions, in addition to the known ones. `done` gets all when all agents
+---have answered; if one is slow, those so far, as soon as they are enough.
 ---@param agents string[]
 ---@param known acp.Choice[]
 ---@param archived boolean
@@ -162,7 +162,7 @@ local function gather(agents, known, archived, enough, done)
   end, M.patience)
 end
 
----The agents of sessions with changes that wait for a review.
+---The agents of sessions with pending changes.
 ---@param choices acp.Choice[]
 ---@return string[]
 local function reviewed(choices)
@@ -260,7 +260,7 @@ function M.archive(agent, id)
   warn_if(err)
 end
 
----Gives a session a title of the user's.
+---Sets the user's title of a session.
 ---@param opts {session?: integer, title: string}
 ---@param callback? fun(title: string?, err: string?)
 ---@return boolean? ok, string? err
@@ -303,9 +303,8 @@ function M.ask_title(title)
   vim.ui.input({ prompt = 'Title: ', default = now }, rename)
 end
 
----Takes up a session by its id, or lets the user choose: among those of this folder of which
----something is kept, and what the agent in use tells, the default one, and all that have changes to
----review here.
+---Resumes a session by its id, or lets the user choose: among those kept for this folder, and those
+---that these agents list: the one in use, the default one, and all with pending changes here.
 ---@param agent string? the one in use
 ---@param id string?
 function M.resume(agent, id)
@@ -343,8 +342,8 @@ function M.resume(agent, id)
   end)
 end
 
----Tells which session of this folder that is not open has changes which wait for a review, and how
----it is taken up again: a sentence, or nil where there is none.
+---Says which session of this folder that is not open has pending changes, and how to resume it: a
+---sentence, or nil if there is none.
 ---@param lead string what the sentence begins with
 ---@param callback fun(sentence: string?)
 function M.waiting(lead, callback)

@@ -1,6 +1,6 @@
----The terminals of the sessions: what the API tells of them, and the buffers that show them. A
+---The terminals of the sessions: what the API returns about them, and the buffers that show them. A
 ---buffer exists as soon as somebody asks for it; its terminal begins when a window shows it, and
----the host sends what it holds, then what comes.
+---the host sends what it has, then what follows.
 local M = {}
 
 local api = vim.api
@@ -74,8 +74,8 @@ local function style(win, entry)
   })
 end
 
----Runs something without the users' autocommands on terminals: many have it begin Terminal mode,
----or wipe what has ended.
+---Runs something without the user's autocommands on terminals: many start Terminal mode, or wipe
+---ended ones.
 ---@param fn fun(): any
 ---@return any
 local function quietly(fn)
@@ -86,7 +86,7 @@ local function quietly(fn)
   return ok and result or nil
 end
 
----Has the windows follow the end of the output, as those do whose cursor is there.
+---Makes the windows follow the end of the output, as those do whose cursor is there.
 ---@param buf integer
 local function follow(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
@@ -142,8 +142,7 @@ end
 ---ends Neovim, and on 0.12 one without width in less than six.
 local least = 10
 
----The size of the largest window that shows the buffer; zeros where none does, or none that is wide
----enough.
+---The size of the largest window that shows the buffer; zeros if none does, or none is wide enough.
 ---@param buf integer
 ---@return integer cols, integer rows
 local function size(buf)
@@ -198,7 +197,7 @@ local function write(entry)
   end
 end
 
----Tells the host of the windows that show a terminal.
+---Tells the host about the windows that show a terminal.
 ---@param entry acp.TerminalEntry
 local function show(entry)
   local buf = entry.buf
@@ -288,7 +287,7 @@ local function buffer(entry)
   return entry.buf
 end
 
----Takes what the host tells of terminals that are new or have changed.
+---Sets what the host sends about terminals that are new or have changed.
 ---@param list table[]
 function M.set(list)
   for _, told in ipairs(list) do
@@ -404,8 +403,8 @@ function M.open_here()
   end)
 end
 
----Opens a terminal of a session: of the tool call under the cursor, else one that runs, else any;
----without one the output that the agent tells as text.
+---Opens a terminal of a session: of the tool call under the cursor, or else a running one, or any;
+---without one, the output that the agent sends as text.
 ---@param session integer
 function M.pick(session)
   under_cursor(function(list)

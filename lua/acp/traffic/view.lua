@@ -1,4 +1,4 @@
----Shows what was said with an agent, in a buffer.
+---Shows the messages to and from an agent, in a buffer.
 local M = {}
 
 ---@param msg table|nil

@@ -2,7 +2,7 @@
 ---cursor is there, so that they act on the place that the user means.
 local M = {}
 
----So long, in ms, keys that are not ours wait at most; ours wait as long as it takes.
+---How long, in ms, keys that are not ours wait at most; ours wait as long as it takes.
 local limit = 1000
 
 ---@param over fun(): boolean
@@ -12,7 +12,7 @@ local function await(over)
   end
 end
 
----Starts what takes a while, and has all that was typed behind it wait for it.
+---Starts something slow, and makes everything typed after it wait for it.
 ---@param start fun(done: fun())
 function M.await(start)
   local over = false
@@ -52,8 +52,8 @@ local function run(self)
   end
 end
 
----Runs what a key does when those before it are done: now, where there is none. What is typed
----behind it waits.
+---Runs a key's action when those before it are done; at once if there are none. What is typed after
+---it waits.
 ---@param key acp.QueuedKey
 function Queue:add(key)
   table.insert(self, key)
@@ -65,7 +65,7 @@ function Queue:add(key)
   end)
 end
 
----Forgets the one that is running, and all that wait for it.
+---Forgets the running one, and all that wait for it.
 function Queue:drop()
   for i = #self, 1, -1 do
     self[i] = nil

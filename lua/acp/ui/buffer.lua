@@ -1,4 +1,4 @@
----Buffers of ours: how they are made, and their keys, which yield to those of the user.
+---Our buffers: how they are made, and their keys, which yield to the user's.
 local M = {}
 
 local api = vim.api
@@ -7,8 +7,8 @@ local api = vim.api
 ---each behind its mode
 local theirs = {}
 
----Leaves to the user the keys that they have mapped for a buffer's filetype. What maps keys later,
----wherever a language server attaches, is not meant for it.
+---Leaves to the user the keys that they mapped for a buffer's filetype. Mappings made later,
+---wherever a language server attaches, are not meant for it.
 ---@param buf integer
 local function yield(buf)
   local keys = {}
@@ -31,7 +31,7 @@ function M.yielded(buf, mode, lhs)
   return raw ~= nil and keys[mode .. vim.fn.keytrans(raw)] == true
 end
 
----Maps a key of a buffer where it is not the user's.
+---Maps a key of a buffer unless it is the user's.
 ---@param buf integer
 ---@param modes string|string[]
 ---@param lhs string
@@ -45,7 +45,7 @@ function M.set(buf, modes, lhs, rhs, opts)
   end
 end
 
----Makes a buffer. One that has its name already gets another one.
+---Makes a buffer. An existing one of its name is renamed.
 ---@param name string
 ---@param filetype string
 ---@param session? integer whose it is
@@ -71,7 +71,7 @@ function M.create(name, filetype, session)
   return buf
 end
 
----Gives a new buffer its text, which no |u| takes away.
+---Sets the text of a new buffer, which |u| does not undo.
 ---@param buf integer
 ---@param lines string[]
 function M.fill(buf, lines)

@@ -87,7 +87,7 @@ local links = {
   AcpFollow = 'Visual',
 }
 
----Groups that look as the text around them, until the user says otherwise.
+---Groups that look like the text around them, unless the user changes them.
 local plain = { 'AcpToolTitle', 'AcpPlan', 'AcpOption' }
 
 ---Terminal colours, for schemes that define none, on a dark and on a light background.
@@ -203,7 +203,7 @@ local function parse(words)
   return marks
 end
 
----Draws the highlights of lines, for this redraw alone.
+---Draws the highlights of lines, for this redraw only.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param end_row integer exclusive
@@ -240,7 +240,8 @@ else
   end
 end
 
----Has a buffer's highlights follow its lines: [row, end_row) have become so many new ones.
+---Makes a buffer's highlights follow its lines: [row, end_row) were replaced by a number of new
+---ones.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param end_row integer exclusive
@@ -303,7 +304,7 @@ function M.attach(buf)
   })
 end
 
----Ends it: the buffer shows its text alone.
+---Stops keeping them: the buffer shows only its text.
 ---@param buf integer
 function M.detach(buf)
   rows[buf] = nil

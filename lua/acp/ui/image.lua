@@ -1,5 +1,5 @@
----Pictures below the lines that name them, where a plugin for images is there: snacks.nvim or
----image.nvim. Without one the line is all.
+---Pictures below the lines that name them, if a plugin for images is there: snacks.nvim or
+---image.nvim. Without one there is only the line.
 local M = {}
 
 local api = vim.api
@@ -101,14 +101,14 @@ function M.add(buf, row, path)
   end)
 end
 
----Takes all pictures of a buffer away.
+---Removes all pictures of a buffer.
 ---@param buf integer
 function M.detach(buf)
   M.clear(buf, 0, -1)
   pictures[buf] = nil
 end
 
----Takes pictures away with their lines.
+---Removes pictures with their lines.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param end_row integer exclusive; -1 is the end

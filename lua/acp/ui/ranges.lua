@@ -6,7 +6,7 @@ local M = {}
 ---@field old_last? integer exclusive, of the text before all of the edits
 ---@field last? integer exclusive, of the text now
 
----Takes an edit in, as |nvim_buf_attach()| tells it.
+---Adds an edit, as reported by |nvim_buf_attach()|.
 ---@param range acp.Range
 ---@param first integer
 ---@param old_last integer

@@ -26,7 +26,7 @@ end
 
 local watch
 
----What was in the way may be over.
+---Checks whether the obstacle is gone.
 local function look()
   if not M.now() then
     return watch()

@@ -5,11 +5,11 @@ local M = {}
 local api = vim.api
 local ns = api.nvim_create_namespace('acp_code')
 
----How long Neovim may be kept from its user and how long it then rests, in ms, and how large a
----block may be, in bytes.
+---How long Neovim may be kept busy and how long it then rests, in ms, and how large a block may be,
+---in bytes.
 local slice, pause, limit = 4, 12, 200 * 1024
 
----Names that agents use for languages whose filetype has another one.
+---Names that agents use for languages whose filetype has a different name.
 local aliases = {
   js = 'javascript',
   ts = 'typescript',
@@ -33,7 +33,7 @@ local aliases = {
 ---@field col? integer where it begins on each line
 ---@field diff? acp.DiffSource
 
----What lines of a diff show; see transcript.Code.
+---What the lines of a diff show; see page.Code.
 ---@class acp.DiffSource
 ---@field file string
 ---@field col integer bytes before the file's text
@@ -224,7 +224,7 @@ local function add(block)
   end
 end
 
----Has lines of a buffer highlighted, soon.
+---Highlights lines of a buffer, soon.
 ---@param buf integer
 ---@param row integer the first line, 0-based
 ---@param end_row integer exclusive
@@ -238,7 +238,7 @@ function M.add(buf, row, end_row, lang, col)
   end
 end
 
----Has lines that show a diff highlighted, soon, instead of how they are.
+---Highlights lines that show a diff, soon, replacing their present highlights.
 ---@param buf integer
 ---@param row integer the first line, 0-based
 ---@param end_row integer exclusive

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
----How long no key may have been typed, in ms, for the user to be at rest.
+---How long no key may have been typed, in ms, for the user to have paused.
 local pause = 500
 
 ---@type number when a key was typed last, in ms
@@ -28,8 +28,8 @@ function M.watch()
   end, api.nvim_create_namespace('acp_typing'))
 end
 
----Whether windows may be changed and nothing is begun: no text typed, no selection made, no macro
----played.
+---Whether windows may be changed and nothing is in progress: no text typed, no selection made, no
+---macro played.
 ---@return boolean
 function M.free()
   return api.nvim_get_mode().mode == 'n'
@@ -38,7 +38,7 @@ function M.free()
     and require('acp.ui.safe_state').now()
 end
 
----How long until the keys typed are long enough ago, and so is a moment that the user has to see.
+---How long until the last key, and a moment that the user must have seen, are long enough ago.
 ---@param since? number
 ---@return number ms, at most 0 where they are
 function M.left(since)
@@ -52,7 +52,7 @@ local function may_run()
   return waiting ~= nil and M.free() and waiting.ready()
 end
 
----Looks in so many ms, once for all that happens until then: each look makes Neovim rest anew,
+---Checks in a number of ms, once for everything until then: each check makes Neovim idle again,
 ---which is an event.
 ---@param ms number
 local function look_in(ms)
@@ -78,8 +78,8 @@ look = function()
   run()
 end
 
----Calls `run` once the user rests and `ready` says yes: now, where that is so. What else waits for
----it does so no more.
+---Calls `run` once the user has paused and `ready` returns true, perhaps at once. It replaces
+---whatever was waiting.
 ---@param ready fun(): boolean
 ---@param run fun()
 function M.when(ready, run)

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
----Takes the lines above the first one that the current window has too many away.
+---Removes the excess filler lines above the first line of the current window.
 local function remove_filler()
   local view = vim.fn.winsaveview()
   if view.topfill > 0 then

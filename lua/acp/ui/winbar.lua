@@ -1,5 +1,5 @@
----The line above a window of ours, its 'winbar'. Where another plugin sets the winbar of all
----windows, as lualine does, it keeps it, and our line stands in the text instead.
+---The line above our windows, their 'winbar'. If another plugin sets the winbar of all windows, as
+---lualine does, it keeps it, and our line is shown in the text instead.
 local M = {}
 
 local api = vim.api
@@ -20,7 +20,7 @@ local function current(win)
   return api.nvim_get_option_value('winbar', { scope = 'local', win = win })
 end
 
----Hears of lines that others have set, when the screen is drawn.
+---Notices lines that others have set, when the screen is drawn.
 local function watch()
   if watching then
     return
@@ -44,7 +44,7 @@ local function watch()
   })
 end
 
----Gives a window the line, or has it said elsewhere.
+---Sets the line of a window, or shows it elsewhere.
 ---@param win integer
 ---@param text string as 'winbar' takes it
 ---@param instead fun(text: string)
@@ -75,7 +75,7 @@ function M.lost(win)
   return bars[win] ~= nil and bars[win].lost
 end
 
----Takes the line from a window, if it is ours.
+---Removes the line of a window, if it is ours.
 ---@param win integer
 function M.drop(win)
   local bar = bars[win]
@@ -103,7 +103,7 @@ end
 
 local ns = api.nvim_create_namespace('acp_bar_text')
 
----Shows what a line says behind the text, near the cursor of its window.
+---Shows what a line says after the text, near the cursor of its window.
 ---@param win integer
 ---@param text string
 function M.at_cursor(win, text)

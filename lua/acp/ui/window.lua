@@ -1,4 +1,4 @@
----Which windows are the user's for code, and how windows of ours look.
+---Which windows are the user's code windows, and how our windows look.
 local M = {}
 
 local api = vim.api
@@ -12,7 +12,7 @@ function M.set(win, options)
   end
 end
 
----Whether a window shows a file, or what may become one, and is none that plugins use otherwise.
+---Whether a window shows a file, or what may become one, and is not used otherwise by a plugin.
 ---@param win integer
 ---@return boolean
 function M.is_code(win)
@@ -21,8 +21,8 @@ function M.is_code(win)
     and not vim.wo[win].previewwindow
 end
 
----Whether a window may show another buffer, as the user would have it: a dashboard, a terminal, a
----file tree that has no size of its own. What would be lost stays.
+---Whether a window may show another buffer without bothering the user: a dashboard, a terminal, a
+---file tree without a fixed size. What would be lost stays.
 ---@param win integer
 ---@return boolean
 local function may_be_taken(win)
@@ -38,8 +38,8 @@ local function may_be_taken(win)
     and not lost
 end
 
----The window of this tab that is taken for code where it has none for that: the current one, else
----the largest.
+---The window of this tab that becomes a code window if there is none: the current one, or else the
+---largest.
 ---@return integer? win
 function M.spare()
   local best, most = nil, 0
@@ -56,8 +56,8 @@ function M.spare()
   return best
 end
 
----The window of this tab for a file that the user goes to: the current one where that is for code,
----else another such, else the one that is taken.
+---The window of this tab for a file that the user goes to: the current one if that is a code
+---window, or else another such, or the spare one.
 ---@return integer? win
 function M.for_file()
   for _, win in
@@ -70,8 +70,8 @@ function M.for_file()
   return M.spare()
 end
 
----The window of this tab for code that the user goes to from one of ours: the previous one where
----that is for code, else another such, the one that is taken, or a new one.
+---The code window of this tab that the user goes to from one of ours: the previous one if that is a
+---code window, or else another such, the spare one, or a new one.
 ---@return integer win
 function M.code()
   local previous = vim.fn.win_getid(vim.fn.winnr('#'))
@@ -83,7 +83,7 @@ function M.code()
   return M.spare() or api.nvim_open_win(0, false, { split = 'left', win = -1 })
 end
 
----A row on the screen whose line leaves room behind it: one of those that are best, else one near
+---A row on the screen whose line leaves room after it: one of the preferred ones, or else one near
 ---the cursor.
 ---@param win integer
 ---@param rows integer[]
@@ -109,7 +109,7 @@ function M.row_with(win, rows, room)
   end
 end
 
----Takes away what windows have for code, then sets options.
+---Resets what is only for code windows, then sets options.
 ---@param win integer
 ---@param options table<string, any>
 function M.plain(win, options)
@@ -128,7 +128,7 @@ function M.plain(win, options)
   M.set(win, options)
 end
 
----Has a float wrap its lines behind a column, between words, and be as high as they need then.
+---Makes a float wrap its lines at a column, between words, and as high as they then need.
 ---@param win integer
 ---@param column integer
 function M.hang(win, column)
@@ -143,7 +143,7 @@ function M.hang(win, column)
   api.nvim_win_set_height(win, math.max(1, math.min(rows, vim.o.lines - 6)))
 end
 
----Shows lines in a float over the middle of the editor, which takes the focus and goes when it is
+---Shows lines in a float over the middle of the editor, which takes the focus and closes when it is
 ---left.
 ---@param buf integer for the lines; it goes with the float
 ---@param lines string[]

@@ -99,7 +99,7 @@ function M.rows(lines, marks, width)
   return rows
 end
 
----An agent's text on one line of the screen that is no buffer's.
+---An agent's text on one line outside a buffer.
 ---@param text string
 ---@return string
 function M.flat(text)
@@ -119,7 +119,7 @@ function M.cut(text, width)
   return text:sub(1, last) .. '…'
 end
 
----What stands for a thing among those that the user chooses from: a line of the screen, behind a
+---How an item is shown among those that the user chooses from: a line of the screen, after a
 ---number.
 ---@param text string
 ---@return string

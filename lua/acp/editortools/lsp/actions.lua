@@ -1,5 +1,5 @@
----Code actions: listed under ids that hold as long as the text is the same, and what they would
----change.
+---Code actions: listed under ids that are valid as long as the text is the same, and what they
+---would change.
 local M = {}
 
 local api = vim.api
@@ -16,7 +16,7 @@ local servers = require('acp.editortools.lsp.servers')
 local offered = {}
 local last = 0
 
----Of how many actions the ids hold.
+---How many actions keep their ids.
 local held = 300
 
 ---Gives the actions of answers ids.
@@ -62,11 +62,11 @@ local captures = {}
 ---@type table<integer, true> clients whose edits come through here
 local guarded = {}
 
----How long edits of a command are refused that was given up before it was done, in ms.
+---How long edits of a command that was cancelled before it was done are refused, in ms.
 local late = 30000
 
----Has a server's edits come through here, for good: they go on to where they would have gone, but
----for those of a command of ours.
+---Routes a server's edits through here, permanently: they are passed on unchanged, except those of
+---our commands.
 ---@param client vim.lsp.Client
 local function guard(client)
   if guarded[client.id] then
@@ -99,7 +99,7 @@ local function guard(client)
   end)
 end
 
----Runs a command of a server, and takes what it would change instead of changing it.
+---Runs a server's command, and captures what it would change instead of changing it.
 ---@param client vim.lsp.Client
 ---@param command table
 ---@param before acp.Answered[] what is changed before it

@@ -12,9 +12,9 @@ local told_at = {}
 ---When an agent last changed a file, which may change the diagnostics of others.
 local changed_at = 0
 
----How long no more must come after some have come, in ms: servers send them in parts.
+---How long nothing more must come after some have come, in ms: servers send them in parts.
 local settles = 150
----How long is waited for what a change of another file may bring, in ms: mostly it brings nothing.
+---How long to wait for what a change of another file causes, in ms: mostly there is nothing.
 local others = 1500
 
 local method = 'textDocument/publishDiagnostics'
@@ -43,8 +43,8 @@ api.nvim_create_autocmd('User', {
   end,
 })
 
----Waits until diagnostics of the newest text have come for all buffers that language servers have,
----at most for a time. Of other buffers, and from who is no language server, nothing is to come.
+---Waits, up to a limit, until diagnostics of the newest text have come for all buffers with
+---language servers. For other buffers, and other sources, none are expected.
 ---@param bufs integer[]
 ---@param limit integer in ms
 ---@param done fun(complete: boolean)
@@ -101,7 +101,7 @@ function M.newest(bufs, limit, done)
   return stop
 end
 
----Takes down that the diagnostics of a buffer were asked for, and are those of its text.
+---Notes that the diagnostics of a buffer were requested, and are up to date.
 ---@param buf integer
 local function asked(buf)
   seen[buf], told_at[buf] = vim.b[buf].changedtick, vim.uv.now()
@@ -109,7 +109,7 @@ end
 
 local names = { 'error', 'warning', 'info', 'hint' }
 
----How many are told one by one, the worst first; of the others only their number.
+---How many are listed, the worst first; the others are only counted.
 local most = 500
 
 ---@param buf integer
@@ -181,7 +181,7 @@ function M.of(bufs, severity, done)
   end)
 end
 
----Asks servers that give diagnostics when asked, and shows them as Neovim does.
+---Asks servers that provide diagnostics on request, and shows them as Neovim does.
 ---@param buf integer
 ---@param limit integer in ms
 ---@param done fun()

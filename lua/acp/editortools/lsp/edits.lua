@@ -1,4 +1,4 @@
----What the edits of servers make of files. Nothing is changed here: the host does what the user
+---What servers' edits would do to files. Nothing is changed here: the host does what the user
 ---allows.
 local M = {}
 
@@ -39,7 +39,7 @@ local function new_text(edit)
   return (new:gsub('\r\n?', '\n'))
 end
 
----The parts of a text that edits of a server mean.
+---The parts of a text that a server's edits replace.
 ---@param whole string
 ---@param edits table[] TextEdit
 ---@param encoding string
@@ -71,7 +71,7 @@ local function spans_of(whole, edits, encoding)
   end, edits)
 end
 
----A text with its parts replaced; nil where they overlap, so that nobody can tell what is meant.
+---A text with its parts replaced; nil if they overlap, which is ambiguous.
 ---@param whole string
 ---@param spans acp.Span[]
 ---@return string?
@@ -308,7 +308,7 @@ local function plan_of(answers)
   end, plan.list)
 end
 
----What answers make of files together. A server may say anything: nothing of it is done then.
+---What answers together would do to files. If anything in them is invalid, nothing is done.
 ---@param answers acp.Answered[]
 ---@return acp.Planned[]? edits, string? err
 function M.of(answers)

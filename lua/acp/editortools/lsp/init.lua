@@ -34,7 +34,7 @@ local servers = require('acp.editortools.lsp.servers')
 ---@field partial? boolean
 ---@field servers? string[]
 
----How long servers may take where the call does not say it, in ms.
+---How long servers may take if the call does not say, in ms.
 local default_limit, default_wait = 10000, 3000
 
 ---A question under way, which is given up as a whole.
@@ -49,7 +49,7 @@ local default_limit, default_wait = 10000, 3000
 ---@field answered fun(take: function): function that takes what servers have answered, whatever
 ---  it is: the call gets an error at least
 
----How long the servers may yet take, from when they were first asked, in ms.
+---How much longer the servers may take, counted from when they were first asked, in ms.
 ---@param q acp.Question
 ---@return integer
 local function left(q)
@@ -88,7 +88,7 @@ local function ask(q, method, params, go_on)
   q.stop = servers.ask(clients, method, params, q.buf, left(q), take)
 end
 
----The place that is asked about, as a server counts.
+---The place that is asked about, in a server's units.
 ---@param q acp.Question
 ---@return (fun(client: vim.lsp.Client): table)? params
 local function at_symbol(q)
@@ -289,8 +289,8 @@ function of_file.code_actions(q)
   end)
 end
 
----Tells the edits of all servers together. What contradicts a server that was there before is left
----out, with a note.
+---Reports the edits of all servers together. What contradicts an earlier server is left out, with a
+---note.
 ---@param q acp.Question
 ---@param answers acp.ServerAnswer[]
 ---@param none string
@@ -432,7 +432,7 @@ function of_all.apply_code_action(q)
   end)
 end
 
----Does a tool. The answer comes once, unless the call is given up.
+---Runs a tool. The answer comes once, unless the call is cancelled.
 ---@param tool string
 ---@param args acp.LspArgs
 ---@param done fun(result: acp.LspResult)

@@ -1,5 +1,5 @@
----What servers say of places, in the words of the tools: paths, lines and columns from 1, and the
----text of the line.
+---Servers' places in the form of the tools: paths, lines and columns from 1, and the text of the
+---line.
 local M = {}
 
 local api = vim.api
@@ -51,7 +51,7 @@ end
 ---@field rows? integer[] of the lines that are told
 ---@field lines? string[] of the first places, where a buffer has the file
 
----How many lines of buffers are told along, which is more than the host lists.
+---How many lines of buffers are included, which is more than the host lists.
 local told = 110
 
 ---Sorts an answer's places by their files: a location, or a list of them, or of links.
@@ -125,8 +125,8 @@ local function add_lines(file, buf, most)
   end
 end
 
----Adds the lines that buffers have of the places that may be listed. Of files behind those the
----number of their places does for the host; not so where several answers may tell the same ones.
+---Adds the lines that buffers have of the places that may be listed. For later files the number of
+---their places is enough for the host, unless several answers may have the same ones.
 ---@param files acp.Located[] which are put in the order of their paths
 ---@param answers integer
 ---@return acp.Located[] listed
@@ -215,7 +215,7 @@ local function in_files(spots)
   return named
 end
 
----In the order of files and lines, those of one line as they came. Servers mostly tell them so.
+---Sorted by file and line, those of one line as they came. Servers mostly send them so.
 ---@param named acp.NamedSpot[]
 ---@return acp.NamedSpot[]
 local function sorted(named)

@@ -3,7 +3,7 @@ local M = {}
 
 local new = vim.fn.has('nvim-0.11') == 1
 
----Whether a server has told a row, or a unit of a line, that there can be.
+---Whether a row, or a unit of a line, from a server is valid.
 ---@param n any
 ---@return boolean
 function M.counts(n)
@@ -49,7 +49,7 @@ local function of_word(char)
   return char ~= '' and (char:find('[%w_]') ~= nil or char:byte() >= 128)
 end
 
----Where a word stands in a line; where it stands in none as a word, its first place at all.
+---Where a word is in a line; if it never occurs as a whole word, its first place at all.
 ---@param line string
 ---@param word string
 ---@return integer? byte from 0
@@ -76,7 +76,7 @@ end
 local near = 20
 
 ---The lines at which a symbol is looked for: the named one, those near it, and last those near it
----that look like comments, about which servers say nothing.
+---that look like comments, about which servers know nothing.
 ---@param lines string[]
 ---@param line integer
 ---@return integer[]

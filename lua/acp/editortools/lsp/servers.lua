@@ -6,9 +6,9 @@ local api = vim.api
 local text = require('acp.editortools.lsp.text')
 local new = vim.fn.has('nvim-0.11') == 1
 
----How long a server may take to appear where a file was just opened for it, and to start, in ms.
+---How long a server may take to appear after a file was opened for it, and to start, in ms.
 local appears, starts = 500, 10000
----After how long without a question a file that was opened for the servers is closed, in ms.
+---How long a file that was opened for the servers stays open without a question, in ms.
 local idle = 60000
 ---How large a file may be that is opened for them, in bytes.
 local largest = 5 * 1024 * 1024
@@ -81,7 +81,7 @@ local function open(path)
   return buf
 end
 
----The servers of a buffer, or all, but for the one that completes in our prompts.
+---The servers of a buffer, or all, except the one that completes in our prompts.
 ---@param buf? integer
 ---@return vim.lsp.Client[]
 function M.of(buf)
@@ -102,7 +102,7 @@ function M.can(client, method, buf)
   return client.supports_method(method, { bufnr = buf })
 end
 
----Whether a server of a buffer is about to be there.
+---Whether a server of a buffer is starting.
 ---@param buf integer
 ---@return boolean
 local function one_starts(buf)
@@ -110,8 +110,8 @@ local function one_starts(buf)
   return ok and #list > #M.of(buf)
 end
 
----Whether a server may yet come for a file that was just opened: it has none, or not all of those
----that the user has enabled for its kind.
+---Whether a server may still appear for a file that was just opened: it has none, or not all of
+---those that the user has enabled for its filetype.
 ---@param buf integer
 ---@return boolean
 local function one_lacks(buf)
@@ -132,11 +132,11 @@ end
 ---@type table<integer, true> the servers that have read their project, by id
 local settled = {}
 
----How long a server that has just started may take to say that it reads its project, in ms, and how
----often is looked whether it has.
+---How long a server that has just started may take to say that it is loading its project, and how
+---often that is checked, in ms.
 local says, looks = 700, 50
 
----Waits until servers that have just started have read their project: before that they know little.
+---Waits until servers that have just started know their project: before, they know little.
 ---@param buf integer
 ---@param limit integer in ms
 ---@param done fun(reads: boolean) whether one still reads it
@@ -271,7 +271,7 @@ end
 ---@field result any
 ---@field err? string
 
----Asks servers at once. What has not come within the limit is given up.
+---Asks servers concurrently. Answers that miss the limit are dropped.
 ---@param clients vim.lsp.Client[]
 ---@param method string
 ---@param params fun(client: vim.lsp.Client): table

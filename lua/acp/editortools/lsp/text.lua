@@ -26,7 +26,7 @@ local function read(path)
   return text
 end
 
----How many lines of a file are read more than are asked for, as others below them are mostly next.
+---How many more lines of a file are read than are asked for, as mostly the following ones are next.
 local ahead = 200
 
 ---The buffers that have files loaded, by path.
@@ -41,7 +41,7 @@ function M.bufs()
   return bufs
 end
 
----Gives what reads single lines of many files, as they are now.
+---Returns a function that reads single lines of many files, as they are now.
 ---@return fun(path: string, row: integer): string? line nil where there is none
 function M.reader()
   local bufs, files = M.bufs(), {}
@@ -82,7 +82,7 @@ end
 ---How long Neovim may be kept at once, in ns.
 local slice = 4e6
 
----Does something for each item, a few at a time, so that the editor goes on.
+---Does something for each item, a few at a time, to keep the editor responsive.
 ---@generic T
 ---@param items T[]
 ---@param each fun(item: T)
