@@ -79,7 +79,11 @@ var handlers = handling(
 	// prompts
 	toSession(func(s *Session, m rpc.Prompt) { s.prompts.Prompt(m) }),
 	toSession(func(s *Session, m rpc.Steer) { s.prompts.Steer(m) }),
-	toSession(func(s *Session, _ rpc.Cancel) { s.prompts.Cancel() }),
+	toSession(func(s *Session, _ rpc.Cancel) {
+		if s.prompts.Working() || !s.review.StopUndo() {
+			s.prompts.Cancel()
+		}
+	}),
 	toSession(func(s *Session, m rpc.Queue) { s.prompts.Edit(m) }),
 	toSession(func(s *Session, m rpc.PreviewDiff) { s.prompts.PreviewDiff(m) }),
 	toSession(func(s *Session, m rpc.FindFiles) { s.base.Background(func() { s.host.findFiles(s.base.Roots, m) }) }),

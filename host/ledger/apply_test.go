@@ -277,7 +277,7 @@ func TestWhatIsForgottenIsNotBroughtBack(t *testing.T) {
 			if undo {
 				var note string
 				done := make(chan struct{})
-				w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) {
+				w.ledger.Undo(false, true, "", always, func(_ *turns.Turn, steps []turns.Step, _ error) {
 					note = steps[0].Note
 					close(done)
 				})

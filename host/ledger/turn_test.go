@@ -234,7 +234,7 @@ func TestWithLessAround(t *testing.T) {
 			var err error
 			var notes string
 			if undo {
-				w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) {
+				w.ledger.Undo(false, true, "", always, func(_ *turns.Turn, steps []turns.Step, _ error) {
 					for _, step := range steps {
 						notes += step.Note
 					}
@@ -282,7 +282,7 @@ func TestWhatCannotBeLookedAt(t *testing.T) {
 		t.Errorf("the record has %q, told was %v", got, w.events)
 	}
 	var note string
-	w.ledger.Undo(false, true, "", func(_ *turns.Turn, steps []turns.Step, _ error) { note = steps[0].Note })
+	w.ledger.Undo(false, true, "", always, func(_ *turns.Turn, steps []turns.Step, _ error) { note = steps[0].Note })
 	w.must(w.undo(false))
 	if f, g := w.sees("f"), w.sees("g"); f != "a3\n" || g != "g1\n" || note != "cannot be looked at" {
 		t.Errorf("there are %q and %q, and the undo says %q", f, g, note)

@@ -16,6 +16,9 @@ import (
 
 // This file undoes a turn, and redoes it.
 
+// ErrStopped is of an undo that the user has stopped before its end.
+var ErrStopped = errors.New("you stopped it; :Acp undo goes on")
+
 var (
 	errNoTurn    = errors.New("nothing to undo")
 	errOtherTurn = errors.New("another turn has ended since: :Acp undo shows what it would undo now")
@@ -24,8 +27,8 @@ var (
 
 // Undo takes back what the last turn that was not undone has changed, or with again does the last one that
 // was undone again; which is the name of that turn, or "". With preview it only tells what it would do.
-// done runs on the ledger's goroutine.
-func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, []turns.Step, error)) {
+// goOn is asked before each file, with how many are done, and may stop an undo. Both run on the ledger's goroutine.
+func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) bool, done func(*turns.Turn, []turns.Step, error)) {
 	l.wish(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
 			l.tell(nil)
@@ -45,7 +48,7 @@ func (l *Ledger) Undo(again, preview bool, which string, done func(*turns.Turn, 
 				moves = append(moves, [2]string{step.Back, step.Of.Path})
 			}
 			u := undoing{l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
-			l.undoEach(u, func() {
+			l.undoEach(u, goOn, func() {
 				did, failed, err := u.came()
 				if again {
 					l.history.WasDoneAgain(t)
@@ -135,9 +138,20 @@ type undoing struct {
 	did     []*turns.File // by each step: what leads to where it was again; nil is nothing
 }
 
-// undoEach takes the steps.
-func (l *Ledger) undoEach(u undoing, done func()) {
-	l.inOrder(len(u.steps), u.kindOf, func(i int, done func()) { l.undoStep(u, i, done) }, done)
+// undoEach takes the steps, as long as goOn says so.
+func (l *Ledger) undoEach(u undoing, goOn func(did, of int) bool, done func()) {
+	did := 0
+	l.inOrder(len(u.steps), u.kindOf, func(i int, done func()) {
+		if !goOn(did, len(u.steps)) && !u.steps[i].Idle() {
+			u.errs[i], u.steps[i].Note = ErrStopped, "not reached"
+			done()
+			return
+		}
+		l.undoStep(u, i, func() {
+			did++
+			done()
+		})
+	}, done)
 }
 
 func (u undoing) kindOf(i int) kind {

@@ -15,10 +15,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
+// always does not stop an undo.
+func always(int, int) bool { return true }
+
 // undoOf is an undo of a turn by its name, "" for the last one, and what is said of each file.
 func (w *world) undoOf(which string, again, preview bool) (name string, notes []string, err error) {
 	done := make(chan struct{})
-	w.ledger.Undo(again, preview, which, func(t *turns.Turn, steps []turns.Step, e error) {
+	w.ledger.Undo(again, preview, which, always, func(t *turns.Turn, steps []turns.Step, e error) {
 		if err = e; t != nil {
 			name = t.Name()
 		}
@@ -29,6 +32,31 @@ func (w *world) undoOf(which string, again, preview bool) (name string, notes []
 	})
 	<-done
 	return name, notes, err
+}
+
+// What an undo that is stopped has not reached stays, and can be undone.
+func TestAnUndoIsStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const files = 3 * together
+	before := w.tree()
+	w.begin()
+	for i := range files {
+		w.write(fmt.Sprintf("f%03d", i), "a1\n")
+	}
+	w.end()
+	after := w.tree()
+	done := make(chan error, 1)
+	w.ledger.Undo(false, false, "", func(did, of int) bool {
+		check.Equal(t, of, files, "of %d files")
+		return did < together
+	}, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	if err := <-done; !errors.Is(err, ErrStopped) || w.tree() == before || w.tree() == after {
+		t.Errorf("it says %v, and there is\n%s", err, w.tree())
+	}
+	if err := w.undo(false); err != nil || w.tree() != before {
+		t.Errorf("the rest is undone: %v, and there is\n%s", err, w.tree())
+	}
 }
 
 // An undo is of the turn that the user was shown, and a look at what it would do does nothing.
@@ -160,7 +188,7 @@ func TestFilesAreUndoneAtOnce(t *testing.T) {
 	w.end()
 	last := w.tree()
 	done := make(chan error, 1)
-	w.ledger.Undo(false, false, "", func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	w.ledger.Undo(false, false, "", always, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
 	select {
 	case err := <-done:
 		w.must(err)

@@ -434,7 +434,7 @@ func (w *world) decide(do review.Decision, name string) {
 
 func (w *world) undo(again bool) error {
 	done := make(chan error)
-	w.ledger.Undo(again, false, "", func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	w.ledger.Undo(again, false, "", always, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
 	return <-done
 }
 

@@ -52,6 +52,7 @@ type Review struct {
 	config  *Config
 	files   *files
 	toTell  map[int]*rpc.ChangedFile // what to tell Lua, by id; nil for what is gone
+	undo    *undo                    // the last one
 	changed bool                     // the agent has changed something since the last turn ended
 }
 

@@ -2,11 +2,15 @@ package reviewui
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/styled"
@@ -20,7 +24,13 @@ func (r *Review) Undo(m rpc.Undo) {
 		answer(nil, "the turn is still running: :Acp cancel ends it")
 		return
 	}
-	r.config.Ledger.Undo(m.Again, m.Preview, m.Turn, func(t *turns.Turn, steps []turns.Step, err error) {
+	u := &undo{}
+	if !m.Preview && !m.Again {
+		r.undo = u
+	}
+	goOn := u.goOn(m.Again, func(text string) { r.config.Editor.Notify("info", text) })
+	r.config.Ledger.Undo(m.Again, m.Preview, m.Turn, goOn, func(t *turns.Turn, steps []turns.Step, err error) {
+		u.over.Store(true)
 		if err != nil && steps == nil {
 			answer(nil, sentence(err))
 			return
@@ -32,9 +42,47 @@ func (r *Review) Undo(m rpc.Undo) {
 		}
 		if err != nil {
 			result.Failed = err.Error() + "."
+			if errors.Is(err, ledger.ErrStopped) {
+				result.Failed = sentence(err)
+			}
 		}
 		answer(result, "")
 	})
+}
+
+// An undo says how far it is when it has taken a second, and then again from time to time.
+const (
+	tellsFirst = time.Second
+	tellsAgain = 3 * time.Second
+)
+
+// undo is an undo under way.
+type undo struct{ stop, over atomic.Bool }
+
+// StopUndo stops the undo that is under way, and reports whether there is one.
+func (r *Review) StopUndo() bool {
+	under := r.undo != nil && !r.undo.over.Load()
+	if under {
+		r.undo.stop.Store(true)
+	}
+	return under
+}
+
+// goOn tells the user how far it is, and reports whether they have not stopped it. Doing a turn again is not stopped.
+func (u *undo) goOn(again bool, tell func(text string)) func(did, of int) bool {
+	next := time.Now().Add(tellsFirst)
+	return func(did, of int) bool {
+		if now := time.Now(); now.After(next) {
+			next = now.Add(tellsAgain)
+			of := styled.Thousands(of) + " files"
+			if again {
+				tell("redoing: " + styled.Thousands(did) + " of " + of)
+			} else {
+				tell("undoing: " + styled.Thousands(did) + " of " + of + ", :Acp cancel stops it")
+			}
+		}
+		return again || !u.stop.Load()
+	}
 }
 
 // stepLines says what each step does to its file.

@@ -8,6 +8,23 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
+// An undo stops when the user says so, and doing a turn again does not.
+func TestAnUndoIsStopped(t *testing.T) {
+	r := &Review{undo: &undo{}}
+	tell := func(text string) { t.Errorf("at once it says %q", text) }
+	undo, redo := r.undo.goOn(false, tell), r.undo.goOn(true, tell)
+	if !undo(1, 2) || !redo(1, 2) {
+		t.Error("it stops by itself")
+	}
+	if !r.StopUndo() || undo(1, 2) || !redo(1, 2) {
+		t.Error("it is not as the user says")
+	}
+	r.undo.over.Store(true)
+	if r.StopUndo() || (&Review{}).StopUndo() {
+		t.Error("there is nothing to stop")
+	}
+}
+
 // What is undone comes back, what is done again does not.
 func TestWhatBecomesOfFiles(t *testing.T) {
 	text, opaque := review.Content{Exists: true, Text: "a\n"}, review.Content{Exists: true, Opaque: true, Text: "x"}

@@ -21,6 +21,15 @@ func Many(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
+// Thousands is a number with its digits in groups of three.
+func Thousands[N int | uint64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
 // Size returns a number of bytes, in words.
 func Size(n int) string {
 	switch {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -233,7 +232,7 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 	}
 	var used []string
 	if e.Tokens.Total > 0 {
-		used = append(used, thousands(e.Tokens.Total)+" tokens")
+		used = append(used, styled.Thousands(e.Tokens.Total)+" tokens")
 	}
 	if e.Cost != nil && e.Cost.Amount >= 0.0005 { // otherwise it would show as zero
 		used = append(used, fmt.Sprintf("%.3f %s", e.Cost.Amount, e.Cost.Currency))
@@ -250,27 +249,18 @@ func (t *Transcript) renderStop(b *block, e *session.Stop) []styled.Line {
 
 // spent says what the tokens of a turn consist of.
 func spent(used session.TurnTokens) string {
-	text := thousands(used.Input) + " in"
+	text := styled.Thousands(used.Input) + " in"
 	if used.Read > 0 {
-		text += ", " + thousands(used.Read) + " from the cache"
+		text += ", " + styled.Thousands(used.Read) + " from the cache"
 	}
 	if used.Written > 0 {
-		text += ", " + thousands(used.Written) + " to the cache"
+		text += ", " + styled.Thousands(used.Written) + " to the cache"
 	}
-	text += " · " + thousands(used.Output) + " out"
+	text += " · " + styled.Thousands(used.Output) + " out"
 	if used.Thought > 0 {
-		text += ", " + thousands(used.Thought) + " in thoughts"
+		text += ", " + styled.Thousands(used.Thought) + " in thoughts"
 	}
 	return text
-}
-
-// thousands returns a number with its digits in groups of three.
-func thousands(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func (t *Transcript) relative(p string) string { return styled.Relative(t.config.Cwd, p) }
