@@ -305,6 +305,12 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 // sinceKilled is a file whose turn is taken up, as what of it is new is to be judged: by what the disk has, as nobody
 // has told what a buffer did meanwhile. Shown tells that one showed it.
 func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) sight {
+	if was, known := l.known(t, now); now.saved && known && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
+		users := now.Content
+		users.Mode = was.Mode
+		l.userNow(now.path, users)
+		l.agentChanged(t, now.path, users, now.Content)
+	}
 	if now.saved || now.Exists && now.since.After(ended.Add(coarse)) { // it is as the user has written it, after that perhaps
 		t.seen[now.path], t.disk[now.path], t.saved[now.path] = now.Content, now.Content, true
 		l.userNow(now.path, now.Content)

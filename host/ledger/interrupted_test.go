@@ -598,3 +598,21 @@ func TestAnAnswerIsSavedBefore(t *testing.T) {
 		check.Equal(t, noted.count()-before, saves, "after %d bytes it is saved %d times", bytes)
 	}
 }
+
+// The permissions of a file are the agent's doing where the user has written it, and a look after the host's death finds
+// that first.
+func TestPermissionsOfWhatWasSavedBeforeAHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.write("f", "f1\nu1\n")
+	w.box(func() {
+		now := sight{path: w.path("f"), loaded: true, saved: true, Content: review.Text("f1\nu1\n")}
+		now.Mode = 0o755
+		w.ledger.sinceKilled(w.ledger.turn, now, true, time.Now())
+	})
+	w.chmod("f", 0o755)
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nu1\n"`, "there is %s")
+}
