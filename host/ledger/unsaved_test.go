@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -201,4 +202,25 @@ func TestUnsavedInPlaceOfTheAgents(t *testing.T) {
 	if got := w.sees("f"); got != "f1\nu1\nu2\n" {
 		t.Errorf("the user has %q, and had %q", got, before)
 	}
+}
+
+// What the agent writes under unsaved text is listed where the user gives that up before the change is told.
+func TestUnsavedTextThatIsGivenUpBeforeAChangeIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	was, is := "f1\nf2\n", "f1\n"
+	w.write("f", was)
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.box(func() { w.ledger.noteUnsaved(w.path("f")) }) // as a look does
+	w.begin()
+	w.write("f", is)
+	w.disk.Lock()
+	w.bufs[w.path("f")] = &buffer{text: is, form: plain, synced: is}
+	w.disk.Unlock()
+	w.ledger.Took(buffers.Written{Path: w.path("f"), Buf: 1, Changed: true, Before: &was, After: &is, Disk: &is, FormBefore: plain, FormAfter: plain}, "disk", false)
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &is, Form: plain, Since: changedAt(w.path("f"))})
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), was, "there is %q")
 }

@@ -249,6 +249,8 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		l.nothingUnsaved(w.Path) // that is known for certain
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(w.Path)
+	case !w.Unsaved && c.before.Exists: // it was given up before this came
+		l.unsavedGone(sight{path: w.Path, Content: c.before}, true)
 	}
 	if w.Behind != nil {
 		if l.cameUnder(t, w, c.disk, reviewed); !w.Changed && !w.Deleted && !w.Created {
