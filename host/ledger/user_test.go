@@ -654,3 +654,25 @@ func TestOpenedRightBeforeTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// What the user has saved and the agent removes right then comes back, also where it is no text.
+func TestSavedBytesThatTheAgentRemoves(t *testing.T) {
+	t.Parallel()
+	for _, loaded := range []bool{true, false} {
+		w := newWorld(t)
+		w.begin()
+		w.write("f", "\x00u1\n")
+		if loaded {
+			text := "\x00u1\n"
+			w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Form: plain, Since: changedAt(w.path("f"))})
+		} else {
+			w.saved("f")
+		}
+		w.sync()
+		w.remove("f")
+		w.ledger.FileOpened(buffers.Opened{Path: w.path("f")})
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 644 "\x00u1\n"`, "there is %s")
+	}
+}

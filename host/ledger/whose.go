@@ -491,6 +491,7 @@ func (l *Ledger) UserSaved(path string) {
 		l.see(path, false, func(now sight) {
 			if now.path != "" && now.Exists { // else it is gone again, of which the watch tells
 				t.seen[now.path] = now.Content
+				l.originals.keepDisk(now.path, now.Content)
 				l.userNow(now.path, now.Content)
 				l.saveSoon()
 			}
@@ -547,6 +548,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	t := l.turn
 	if o.Saved {
 		l.nothingUnsaved(o.Path)
+		l.originals.keepDisk(o.Path, now.Content)
 	}
 	switch {
 	case !opened && l.unsavedGone(now, o.Loaded):
