@@ -93,14 +93,15 @@ func (r *whoseRound) agentWrites(name string) {
 	if !read || r.IntN(3) > 0 || !r.may("stale") {
 		if m := r.agent.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": path}); m.Error == nil {
 			known, how = linesOf(m.Text("content")), "as read now"
+			r.known[name] = known
 		} else {
 			known, how = nil, "unread"
 			if data := r.data(name); data != nil {
 				_, known = decode(data)
 				how = "as the disk has it"
 			}
+			delete(r.known, name)
 		}
-		r.known[name] = known
 		if r.IntN(4) == 0 {
 			r.did("agent reads %s", name)
 			return
@@ -119,7 +120,7 @@ func (r *whoseRound) agentWrites(name string) {
 // stores has the agent write a text through its client.
 func (r *whoseRound) stores(name, content string, known []string) {
 	r.T.Helper()
-	if r.data(name) == nil && r.loaded(name) && len(r.shown(name)) > 0 {
+	if r.loaded(name) && len(r.shown(name)) > 0 {
 		r.all(name, (*userFile).writtenAnew)
 	}
 	var m scene.Message
@@ -134,7 +135,9 @@ func (r *whoseRound) stores(name, content string, known []string) {
 		return
 	}
 	text := linesOf(content)
-	r.known[name] = text
+	if _, read := r.known[name]; read { // else it may know what the user saves from now on
+		r.known[name] = text
+	}
 	r.all(name, func(u *userFile) { u.leaked(known, text) })
 }
 

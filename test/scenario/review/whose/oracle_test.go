@@ -404,8 +404,8 @@ func (u *userFile) accepted(came, gone, buffer, disk []string) {
 	}
 }
 
-// writtenAnew tells that an agent writes a file that is not there, and of which the buffer has text: what of that was not
-// saved has no other place when the write is taken back.
+// writtenAnew tells that an agent writes a file that the user has not got, and of which the buffer has text: what of that
+// was not saved has no other place when the write is taken back.
 func (u *userFile) writtenAnew() {
 	if u.exists == absent {
 		u.exists = either
@@ -586,6 +586,11 @@ func (u *userFile) or(o *userFile) *userFile {
 	for line := range u.lines {
 		if o.lines[line] == nil {
 			c.lines[line].buffer, c.lines[line].disk = either, either
+		}
+	}
+	for line := range o.meddled { // nothing tells after an undo that it has left them
+		if c.lines[line] == nil {
+			c.lines[line] = &userLine{buffer: either, disk: either}
 		}
 	}
 	if c.exists != o.exists {
