@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,9 @@ func TestWhateverIsTold(t *testing.T) {
 		do     func(w *world)
 		listed string // with the states of hunks
 		left   string // of the folder, when all that is pending is refused
+		undone string // when the turn is undone; "" is as left, "-" nothing
+
+		conflicts bool // what the user has typed, and the undo says so
 	}{
 		"a write that comes to be known when the turn after it is over": {
 			do: func(w *world) {
@@ -53,14 +58,14 @@ func TestWhateverIsTold(t *testing.T) {
 				w.write("f", "a1\nf1\n")
 				w.clientTells(buffers.Written{Path: w.path("f")}, "a1\nf1\nf2\n", "a1\nf1\n", true)
 			},
-			listed: "modified f pending kept", left: "f=f1",
+			listed: "modified f pending kept", left: "f=f1", undone: "f=f1 f2",
 		},
 		"an accepted write over what was seen": {
 			do: func(w *world) {
 				w.write("f", "f1\nf2\na2\n")
 				w.clientTells(buffers.Written{Path: w.path("f")}, "f1\nf2\n", "f1\nf2\na2\n", true)
 			},
-			listed: "modified f kept", left: "f=f1 f2 a2",
+			listed: "modified f kept", left: "f=f1 f2 a2", undone: "f=f1 f2",
 		},
 		"a write where the user has moved the file, in the turn": {
 			do: func(w *world) {
@@ -97,7 +102,7 @@ func TestWhateverIsTold(t *testing.T) {
 				w.types("n", func(string) string { return "u1\n" })
 				w.write("n", "a1\n")
 			},
-			listed: "added n pending", left: "f=f1 f2",
+			listed: "added n pending", left: "f=f1 f2", undone: "f=f1 f2", conflicts: true,
 		},
 		"a file that is back, before its buffer has it": {
 			do: func(w *world) {
@@ -118,6 +123,35 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "deleted f pending", left: "f=f1 f2",
 		},
+		"a file that is gone, and back as it was, then changed and typed into": {
+			do: func(w *world) {
+				w.call("edit", func() { w.remove("f") }, "f")
+				w.call("edit", func() { w.write("f", "f1\nf2\n") }, "f")
+				w.write("f", "f1\nf2\na1\n")
+				w.edit("f")
+				w.types("f", func(text string) string { return "u1\n" + text })
+				w.changes()
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"a file that is back in the turn after the one in which it went, before its buffer has it": {
+			before: func(w *world) {
+				w.edit("f")
+				w.begin()
+				w.remove("f")
+				w.sees("f")
+				w.end()
+			},
+			do: func(w *world) {
+				w.write("f", "")
+				w.changes()
+			},
+			listed: "modified f pending", left: "f=f1 f2", undone: "-",
+		},
+		"a file that is moved and changed": {
+			do:     func(w *world) { w.sh("mv f g; echo a1 >> g") },
+			listed: "moved g from f pending", left: "f=f1 f2",
+		},
 		"a change before the user opens the file, where it had gone back by an undo": {
 			before: func(w *world) {
 				w.begin()
@@ -136,22 +170,36 @@ func TestWhateverIsTold(t *testing.T) {
 			listed: "", left: "",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.write("f", "f1\nf2\n")
-			if c.before != nil {
-				c.before(w)
-			}
-			w.begin()
-			c.do(w)
-			w.end()
-			check.Equal(t, w.states(), c.listed, "the record has %q")
-			if strings.Contains(c.listed, "pending") || strings.Contains(c.listed, "moved") {
-				w.decide(review.Reject, "")
-			}
-			check.Equal(t, w.texts(), c.left, "refused there is %q")
-		})
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				if c.before != nil {
+					c.before(w)
+				}
+				w.begin()
+				c.do(w)
+				w.end()
+				check.Equal(t, w.states(), c.listed, "the record has %q")
+				left := c.left
+				switch {
+				case c.listed == "":
+				case undo:
+					left = strings.Trim(cmp.Or(c.undone, left), "-")
+					if err := w.undo(false); (err != nil) != c.conflicts {
+						t.Errorf("the undo says %v", err)
+					}
+				case strings.Contains(c.listed, "pending") || strings.Contains(c.listed, "moved"):
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.texts(), left, "undo %v: there is %q", undo)
+				if !undo && c.undone == "" {
+					_ = w.undo(false) // of what is left of the turn
+					check.Equal(t, w.texts(), left, "undone after it was refused there is %q")
+				}
+			})
+		}
 	}
 }
 
@@ -177,6 +225,34 @@ func TestTheUsersChangeOnTheDiskBesideTheirTyping(t *testing.T) {
 	check.Equal(t, w.states(), "modified f pending", "the record has %q")
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\nu1\nf2\n", "refused there is %q")
+}
+
+// What the user writes is known at once, with and without a buffer; and what they have made in the meantime where a file
+// would go back stands in its way.
+func TestWhatTheUserWritesIsKnownAtOnce(t *testing.T) {
+	t.Parallel()
+	w, told := newWorld(t), &toldFiles{last: map[string]string{}}
+	w.open(func(c *Config) { c.Changed = told.Changed })
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.write("f", "f1\na1\nu1\n")
+	w.saved("f")
+	w.sync()
+	check.Equal(t, w.file("f", false), "f1\na1\nu1\n", "written by a command of the user's it is %q")
+	w.edit("f")
+	w.types("f", func(text string) string { return text + "u2\n" })
+	w.saves("f")
+	w.sync()
+	check.Equal(t, told.text(w.path("f")), "f1\na1\nu1\nu2\n", "written from its buffer, told is %q")
+	w.move("g", "h")
+	w.end()
+	w.write("g", "u1\n")
+	_, notes, err := w.undoOf("", false, true)
+	if err != nil || !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, "cannot go back to ") }) {
+		t.Errorf("an undo would say %q, %v", notes, err)
+	}
 }
 
 // states lists the record with the states of hunks.
