@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"io/fs"
 	"os"
@@ -218,50 +219,66 @@ func TestTheUsersTextAfterAHostDied(t *testing.T) {
 	saves := func(w *world) { w.saves("f") }
 	tells := func(w *world) { w.sees("f") }
 	agent := func(w *world) { w.write("f", "f1\na1\nf2\n") }
+	more := func(w *world) { w.write("f", "a2\nf1\na1\nf2\n") }
 	noted := func(w *world) { w.box(w.ledger.save); w.noteNow() }
 	for name, c := range map[string]struct {
 		do           []func(w *world)
 		stays        bool // in a buffer of a Neovim that lives on
 		listed, left string
+		behind       string // what that buffer had last of the disk; "" is all
 	}{
-		"saved":                           {[]func(*world){types, saves}, false, "", "f1\nf2\nu1\n"},
-		"saved, then the agent untold":    {[]func(*world){types, saves, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
-		"saved after the agent":           {[]func(*world){agent, tells, noted, types, saves}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
-		"unsaved after the agent":         {[]func(*world){agent, tells, types, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
-		"unsaved before the agent":        {[]func(*world){types, agent, tells, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
-		"unsaved, in a Neovim that lives": {[]func(*world){agent}, true, "modified f -1,0+2,1\n", "f1\nf2\nu1\n"},
-		"unsaved, and permissions":        {[]func(w *world){func(w *world) { w.chmod("f", 0o755) }}, true, "modified f\n", "f1\nf2\nu1\n"},
+		"saved":                                                  {[]func(*world){types, saves}, false, "", "f1\nf2\nu1\n", ""},
+		"saved, then the agent untold":                           {[]func(*world){types, saves, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n", ""},
+		"saved after the agent":                                  {[]func(*world){agent, tells, noted, types, saves}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n", ""},
+		"unsaved after the agent":                                {[]func(*world){agent, tells, types, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n", ""},
+		"unsaved before the agent":                               {[]func(*world){types, agent, tells, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n", ""},
+		"unsaved, in a Neovim that lives":                        {[]func(*world){agent}, true, "modified f -1,0+2,1\n", "f1\nf2\nu1\n", ""},
+		"unsaved, and permissions":                               {[]func(w *world){func(w *world) { w.chmod("f", 0o755) }}, true, "modified f\n", "f1\nf2\nu1\n", ""},
+		"unsaved, then the agent untold":                         {[]func(*world){agent, tells, types, noted, more}, false, "modified f -0,0+1,1 -1,0+3,1\n", "f1\nf2\n", ""},
+		"unsaved, then the agent untold, in a Neovim that lives": {[]func(*world){agent, tells, types, noted, more}, true, "modified f -0,0+1,1 -1,0+3,1\n", "f1\nf2\nu1\n", ""},
+		"unsaved, in a Neovim that lives and has not got it":     {[]func(*world){agent}, true, "modified f -1,0+2,1\n", "f1\nf2\nu1\n", "f1\nf2\n"},
+		"unsaved, in one that has not got the last":              {[]func(*world){agent, tells, types, noted, more}, true, "modified f -0,0+1,1 -1,0+3,1\n", "f1\nf2\nu1\n", "f1\na1\nf2\n"},
+		"saved, then unsaved":                                    {[]func(*world){types, saves, func(w *world) { w.types("f", func(now string) string { return "u2\n" + now }) }, noted, func(w *world) { w.write("f", "f1\na1\nf2\nu1\n") }}, false, "modified f -1,0+2,1\n", "f1\nf2\nu1\n", ""},
+		"unsaved, and the file removed":                          {[]func(*world){types, func(w *world) { w.changes() }, noted, func(w *world) { w.remove("f") }}, false, "deleted f -1,2+0,0\n", "f1\nf2\n", ""},
+		"unsaved, and no text any more":                          {[]func(*world){types, noted, func(w *world) { w.write("f", "a\x00") }}, false, "modified f\n", "f1\nf2\n", ""},
+		"no longer shown":                                        {[]func(*world){agent, tells, types, func(w *world) { w.wipe("f") }, noted, more}, false, "modified f -0,0+1,1 -1,0+3,1\n", "f1\nf2\n", ""},
 		"unsaved since the turn before": {[]func(w *world){agent, tells, func(w *world) {
 			w.end()
 			types(w)
 			w.changes() // looks at it
 			w.begin()
-		}, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n"},
+		}, noted}, false, "modified f -1,0+2,1\n", "f1\nf2\n", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.write("f", "f1\nf2\n")
-			w.named()
-			w.edit("f")
-			w.begin()
-			for _, do := range c.do {
-				do(w)
-			}
-			w.dies()
-			if c.stays {
-				disk := w.sees("f")
-				w.bufs[w.path("f")] = &buffer{text: disk + "u1\n", synced: disk, form: plain}
-			}
-			w.takenUp()
-			check.Equal(t, w.changes(), c.listed, "the record has %q")
-			if c.listed != "" {
-				w.decide(review.Reject, "")
-			}
-			if got := w.sees("f"); got != c.left || modeOf(w.path("f")) != 0o644 {
-				t.Errorf("there is %q, %o, wanted %q", got, modeOf(w.path("f")), c.left)
-			}
-		})
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.named()
+				w.edit("f")
+				w.begin()
+				for _, do := range c.do {
+					do(w)
+				}
+				w.dies()
+				if c.stays {
+					disk := cmp.Or(c.behind, w.sees("f"))
+					w.bufs[w.path("f")] = &buffer{text: disk + "u1\n", synced: disk, form: plain}
+				}
+				w.takenUp()
+				check.Equal(t, w.changes(), c.listed, "the record has %q")
+				switch {
+				case c.listed == "":
+				case undo:
+					w.must(w.undo(false))
+				default:
+					w.decide(review.Reject, "")
+				}
+				if got := w.sees("f"); got != c.left || modeOf(w.path("f")) != 0o644 {
+					t.Errorf("undo %v: there is %q, %o, wanted %q", undo, got, modeOf(w.path("f")), c.left)
+				}
+			})
+		}
 	}
 }
 
