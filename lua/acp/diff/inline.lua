@@ -323,7 +323,7 @@ local function show_note(self, diff)
         noautocmd = true,
       })
     )
-    require('acp.ui.window').set(
+    require('acp.ui.window').plain(
       self.note,
       { winhighlight = 'NormalFloat:AcpInlineHeader', winbar = '' }
     )

@@ -195,12 +195,7 @@ function M.open(question)
   vim.cmd(('botright %dsplit'):format(math.max(height, 3)))
   win = api.nvim_get_current_win()
   api.nvim_win_set_buf(win, buf)
-  require('acp.ui.window').set(win, {
-    number = false,
-    relativenumber = false,
-    signcolumn = 'no',
-    foldcolumn = '0',
-    list = false,
+  require('acp.ui.window').plain(win, {
     wrap = true,
     spell = false,
     winfixheight = true,

@@ -396,7 +396,7 @@ local function open(request, count)
     zindex = depth(),
     noautocmd = true,
   })
-  require('acp.ui.window').set(opened, {
+  require('acp.ui.window').plain(opened, {
     wrap = false,
     winhighlight = 'FloatBorder:AcpToolWaiting,FloatTitle:AcpToolWaiting',
   })

@@ -35,7 +35,7 @@ function M.ask_at(args)
     footer = ' <C-s> take · <Esc> leave ',
     footer_pos = 'right',
   })
-  require('acp.ui.window').set(win, {
+  require('acp.ui.window').plain(win, {
     wrap = true,
     linebreak = true,
     winhighlight = 'NormalFloat:Normal',

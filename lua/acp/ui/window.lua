@@ -169,7 +169,7 @@ function M.over(buf, lines, opts)
     border = 'rounded',
     title = opts.title,
   })
-  vim.wo[win].wrap = false
+  M.plain(win, { wrap = false })
   if opts.hang then
     M.hang(win, opts.hang)
   end

@@ -707,6 +707,9 @@ func TestDiffBesideBoundWindows(t *testing.T) {
 					id := p.Permission(scene.EditsCall("e1", path, "line 199\n", "LINE 199\n"), scene.YesNo...)
 					s.AwaitLua(`#require('acp.diff.view').windows() > 0 or #vim.api.nvim_list_tabpages() == 2`)
 					s.AwaitFloat()
+					if s.LuaBool(`vim.wo[require('acp.permission.float').win()].scrollbind`) {
+						t.Error("the float moves along")
+					}
 					if n := s.LuaInt(`vim.fn.line('.', vim.fn.bufwinid('b.txt'))`); n != 40 {
 						t.Errorf("the other window's cursor is in line %d", n)
 					}
