@@ -30,6 +30,17 @@ func TestWhatWaitsIsCounted(t *testing.T) {
 	}
 }
 
+// A folder stands for what is in it by a path that no file has.
+func TestFolders(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"/a", "/a/"} {
+		check.Equal(t, Folder(dir), "/a/", "it is %q")
+	}
+	if !IsFolder(Folder("/a")) || IsFolder("/a") {
+		t.Error("a folder is not told from a file")
+	}
+}
+
 // Recall takes nothing of what is no text, or is not there.
 func TestRecallOfWhatIsNot(t *testing.T) {
 	t.Parallel()

@@ -69,6 +69,9 @@ func TestStepsOfAnUndo(t *testing.T) {
 				t.Errorf("it goes back to %q", step.Back)
 			}
 			check.Equal(t, step.Merged, c.merged, "it is merged: %v")
+			if step.Merged && step.Note == "" {
+				check.Equal(t, step.With(c.now.Text), c.want.Text, "with the user's text it becomes %q")
+			}
 		})
 	}
 }
@@ -386,10 +389,11 @@ func TestWhatIsBackComesBackOnce(t *testing.T) {
 	h.Take(moved)
 	removed.Changed("/b", text, review.Content{})
 	h.Take(removed)
+	other := Begin("remove another", time.Unix(3, 0))
+	other.Changed("/a2", text, review.Content{})
+	h.Take(other)
 	h.CameBack("/b")
-	if len(h.Turns) != 1 || h.Last() != moved {
-		t.Errorf("there is to undo %+v", h.Turns)
-	}
+	check.Slice(t, h.Turns, []*Turn{moved, other}, "there is to undo %+v")
 }
 
 // The paths from which files were moved are known, and no others.
