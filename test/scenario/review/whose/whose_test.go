@@ -393,6 +393,11 @@ func (r *whoseRound) turn() {
 	for name, f := range r.files {
 		u := f.refused.clone()
 		r.adopt(name, u)
+		for line, l := range f.refused.lines { // what another program of theirs has written reaches the buffer later
+			if is := u.lines[line]; is != nil && l.buffer == either && is.buffer != is.disk {
+				is.buffer, is.disk = either, either
+			}
+		}
 		f.undone = append(f.undone, u)
 	}
 	if r.IntN(4) > 0 || !r.may("at-once") {
