@@ -40,20 +40,22 @@ func Decode(data []byte, v any) error {
 	if !valid(data) {
 		return errors.New("decode: not valid JSON")
 	}
-	return decodeValid(data, target)
+	return decodeValid(data, target, nil)
 }
 
 // DecodeMessage is Decode for params and results delivered by a Conn, which are valid JSON.
-func DecodeMessage(data []byte, v any) error {
+func DecodeMessage(data []byte, v any) error { return decodeMessage(data, v, nil) }
+
+func decodeMessage(data []byte, v any, texts *Texts) error {
 	target := reflect.ValueOf(v).Elem()
 	if text := bytes.TrimSpace(data); len(text) == 0 || string(text) == "null" {
 		data = []byte("{}")
 	}
-	return decodeValid(data, target)
+	return decodeValid(data, target, texts)
 }
 
-func decodeValid(data []byte, target reflect.Value) error {
-	s := &scanner{data: data}
+func decodeValid(data []byte, target reflect.Value, texts *Texts) error {
+	s := &scanner{data: data, texts: texts}
 	s.space()
 	if err := decoderOf(target.Type(), fieldRules{})(s, target); err != nil {
 		return fmt.Errorf("decode %w", err)

@@ -307,6 +307,14 @@ func FuzzDecodeString(f *testing.F) {
 		if !valid {
 			return
 		}
+		var texts Texts
+		for _, more := range []string{inner, inner + inner, inner + inner, inner, inner + "x"} {
+			data := []byte(`"` + strings.Repeat("x", longText) + more + `"`)
+			_ = json.Unmarshal(data, &want) // valid, as inner is
+			if err := texts.DecodeMessage(data, &got); err != nil || got != want {
+				t.Errorf("after another text DecodeMessage(%q) = %q, %v", more, got[longText:], err)
+			}
+		}
 		var raw []json.RawMessage
 		err := Decode([]byte(" [ "+string(data)+" , {"+string(data)+" : 1} ] "), &raw)
 		if err != nil || string(raw[0]) != string(data) {

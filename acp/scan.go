@@ -7,13 +7,15 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // scanner walks over JSON known to be valid, so it checks no syntax. Every method but space and colon expects the
 // position of a value or of a property's name, and moves past it.
 type scanner struct {
-	data []byte
-	pos  int
+	data  []byte
+	pos   int
+	texts *Texts // nil for none
 }
 
 func (s *scanner) space() {
@@ -140,8 +142,12 @@ func (s *scanner) bare() []byte {
 }
 
 // quoted moves past a string and returns what is between its quotes, and whether it has escapes.
-func (s *scanner) quoted() (inner []byte, escaped bool) {
-	start := s.pos + 1
+func (s *scanner) quoted() (inner []byte, escaped bool) { return s.quotedFrom(0) }
+
+// quotedFrom is quoted of a string of which so many bytes are known; they have no quote and end with no escape that goes
+// on. What it returns is behind them.
+func (s *scanner) quotedFrom(known int) (inner []byte, escaped bool) {
+	start := s.pos + 1 + known
 	at := start
 	end := at + bytes.IndexByte(s.data[at:], '"')
 	for {
@@ -170,14 +176,59 @@ func (s *scanner) name() []byte {
 // text returns a string. Invalid UTF-8 in it becomes U+FFFD.
 func (s *scanner) text() string {
 	s.space()
-	inner, escaped := s.quoted()
+	begin, known := s.texts.beginning(s.data[s.pos+1:])
+	from := s.pos + 1
+	inner, escaped := s.quotedFrom(known)
 	if escaped {
 		inner = unescape(inner)
 	}
 	if !utf8.Valid(inner) {
-		return string([]rune(string(inner)))
+		return begin + string([]rune(string(inner)))
 	}
-	return string(inner)
+	text := begin
+	switch {
+	case begin == "":
+		text = string(inner)
+	case len(inner) > 0:
+		text += unsafe.String(unsafe.SliceData(inner), len(inner)) // which copies it
+	}
+	s.texts.keep(s.data[from:s.pos-1], text)
+	return text
+}
+
+// Texts decodes messages one after another. An output that grows is often told anew as a whole: what a long text begins
+// with is decoded once. The zero value has decoded nothing; it belongs to one goroutine.
+type Texts struct {
+	raw  []byte // the last long text, as it stood between its quotes
+	text string
+}
+
+// longText is from how many bytes on a text is kept.
+const longText = 4 << 10
+
+// DecodeMessage is [DecodeMessage].
+func (t *Texts) DecodeMessage(data []byte, v any) error { return decodeMessage(data, v, t) }
+
+// beginning is what a string that goes on with data has of the last long text, if that is how it begins, and how many
+// bytes of data that are.
+func (t *Texts) beginning(data []byte) (text string, known int) {
+	if t == nil || len(t.raw) == 0 || !bytes.HasPrefix(data, t.raw) {
+		return "", 0
+	}
+	return t.text, len(t.raw)
+}
+
+// keep remembers a text, unless it ends with half of a character, or is short.
+func (t *Texts) keep(raw []byte, text string) {
+	if t != nil && len(raw) >= longText && !endsHalf(raw) {
+		t.raw, t.text = raw, text
+	}
+}
+
+// endsHalf reports whether a string may end with the first of two escapes that are one character.
+func endsHalf(raw []byte) bool {
+	last := raw[len(raw)-6:]
+	return last[0] == '\\' && last[1] == 'u' && utf16.IsSurrogate(codeUnit(last[2:]))
 }
 
 // unescape returns the text of a string that has escapes.
@@ -224,9 +275,18 @@ func unescape(inner []byte) []byte {
 
 const unicodeReplacement = '\uFFFD'
 
-func codeUnit(hex []byte) rune {
-	n, _ := strconv.ParseUint(string(hex[:4]), 16, 16) // four hex digits, as the data is valid
-	return rune(n)
+// codeUnit is four hex digits.
+func codeUnit(digits []byte) (r rune) {
+	for _, c := range digits[:4] {
+		r <<= 4
+		switch {
+		case c <= '9':
+			r |= rune(c - '0')
+		default:
+			r |= rune(c|0x20-'a') + 10
+		}
+	}
+	return r
 }
 
 // tag returns the string value of an object's property, and whether the object has it.

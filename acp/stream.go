@@ -39,6 +39,7 @@ type stream struct {
 	waiting []message // the rest of the line
 	page    []byte    // holds lines that were read, with room for more
 	current message   // what jsonrpc2 was given last
+	longest int       // bytes of the last line that was larger than the buffer, see readLine
 	skipped int       // how many times something was skipped
 
 	// Of whoever holds jsonrpc2's send lock.
@@ -89,6 +90,7 @@ type message struct {
 const (
 	readBuffer   = 64 << 10 // bytes
 	pageSize     = 16 << 10 // bytes
+	maxLongest   = 1 << 20  // bytes
 	maxFailures  = 8        // to find a message in a junk line
 	maxWarnings  = 100      // in the log; the traffic has everything
 	messageStart = `{"jsonrpc"`
@@ -151,12 +153,14 @@ func (s *stream) readLine() ([]byte, error) {
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return s.keep(part), err
 	}
-	var line []byte
+	line := make([]byte, 0, s.longest+readBuffer) // the next one is often a little longer, as where an output grows
 	for errors.Is(err, bufio.ErrBufferFull) {
 		line = append(line, part...)
 		part, err = s.lines.ReadSlice('\n')
 	}
-	return append(line, part...), err
+	line = append(line, part...)
+	s.longest = min(len(line), maxLongest)
+	return line, err
 }
 
 // keep copies a line. Short ones share a page, as they come by the thousand and leave, with the traffic record, in

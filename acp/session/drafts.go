@@ -15,6 +15,7 @@ type drafts struct {
 	client    Client
 	conn      *acp.Conn
 	subagents subagents
+	texts     acp.Texts // of the goroutine that reads
 }
 
 func newDrafts(client Client) drafts {

@@ -58,7 +58,7 @@ func notified(client Client, method string, params json.RawMessage) {
 
 func (a *V1) sessionUpdate(params json.RawMessage) {
 	var n v1.SessionNotification
-	if err := acp.DecodeMessage(params, &n); err != nil {
+	if err := a.texts.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
 			a.client.Update(a.subagents.rootOf(id), malformed(kind, params, err))
 		}

@@ -107,7 +107,7 @@ func (a *V2) HandleNotification(method string, params json.RawMessage) {
 
 func (a *V2) sessionUpdate(params json.RawMessage) {
 	var n v2.UpdateSessionNotification
-	if err := acp.DecodeMessage(params, &n); err != nil {
+	if err := a.texts.DecodeMessage(params, &n); err != nil {
 		if id, kind := headOf(params); id != "" {
 			a.client.Update(a.subagents.rootOf(id), malformed(kind, params, err))
 		}
