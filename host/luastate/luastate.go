@@ -63,11 +63,18 @@ func Option(o session.Option) rpc.Option {
 	return m
 }
 
-// ToolCall returns a tool call as acp.tool_calls() does, with its texts cut at limit bytes; a limit of 0 is none, and
-// adds the raw input and output.
+// mostLocations is how many places of a tool call Lua keeps: more of them take it time with every change of the call.
+const mostLocations = 1000
+
+// ToolCall returns a tool call as acp.tool_calls() does, with its texts cut at limit bytes and its places at
+// mostLocations; a limit of 0 cuts nothing, and adds the raw input and output.
 func ToolCall(c *session.ToolCall, limit int) rpc.ToolCall {
 	m := rpc.ToolCall{ID: c.ID, Title: styled.Cut(c.Title, limit), Name: c.Name, Kind: string(c.Kind), Status: string(c.Shown())}
-	for _, l := range c.Locations {
+	locations := c.Locations
+	if limit > 0 {
+		locations = locations[:min(len(locations), mostLocations)]
+	}
+	for _, l := range locations {
 		m.Locations = append(m.Locations, rpc.CallLocation{Path: l.Path, Line: max(0, l.Line)})
 	}
 	for _, item := range c.Shows() {

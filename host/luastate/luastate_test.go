@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A new field of a tool call is in the Lua API too, or left out on purpose.
@@ -31,6 +32,13 @@ func TestLuaHasTheFieldsOfAToolCall(t *testing.T) {
 			t.Errorf("Lua does not get %s", f.Name)
 		}
 	}
+}
+
+// Lua keeps some of many places, and gets all of them where it asks for the call.
+func TestPlacesOfACallAreBounded(t *testing.T) {
+	call := &session.ToolCall{Locations: make([]session.Location, 100_000)}
+	check.Equal(t, len(ToolCall(call, MaxText).Locations), mostLocations, "it keeps %d places")
+	check.Equal(t, len(ToolCall(call, 0).Locations), 100_000, "it is given %d places")
 }
 
 func TestCallsAreToldInOrder(t *testing.T) {
