@@ -13,19 +13,19 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file gives a file the text that a decision or an undo wants it to have.
+// This file gives a file the text that a decision or an undo wants.
 
-// target is what a file is to become by the user's wish.
+// target is what a file should become at the user's wish.
 type target struct {
 	path      string
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
-	made      bool // by the agent: where nothing is left but unsaved text of the user's there is no file
+	made      bool // by the agent: if only unsaved text by the user remains, there is no file
 }
 
-// apply gives a file what is wanted, if it is still as it was, or else what merge makes of it; done runs on
-// the ledger's goroutine.
+// apply gives a file what is wanted if it has not changed, otherwise what merge makes of it; done runs on the ledger's
+// goroutine.
 func (l *Ledger) apply(p target, done func(error)) {
 	switch {
 	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
@@ -55,21 +55,21 @@ func (l *Ledger) apply(p target, done func(error)) {
 	}
 }
 
-// onlyUnsaved tells that what is left of a file that the agent has made is text that only its buffer has.
+// onlyUnsaved reports whether all that remains of a file made by the agent is text that only its buffer has.
 func (p target) onlyUnsaved() bool {
 	disk := onDisk(p.path)
 	return p.made && p.want.Text != "" && disk.Exists && !disk.Opaque && p.nothingOf(disk)
 }
 
-// nothingOf tells that the disk has no line of what is wanted: lines that the user has taken out of a buffer only are the
-// agent's.
+// nothingOf reports whether the disk has no line of what is wanted: the lines that the user has removed only in a
+// buffer are the agent's.
 func (p target) nothingOf(disk review.Content) bool { return common(disk, p.want).Text == "" }
 
-// together is how many files are given what is wanted at once.
+// together is how many files are changed at once.
 const together = 8
 
-// inOrder does n things, begun in their order: neighbours of one kind side by side, those of kind alone one by one.
-// do calls its done on the ledger's goroutine, where over is called too.
+// inOrder does n things, started in order: neighbours of one kind concurrently, those of kind alone one by one. do
+// calls its done on the ledger's goroutine, where over is called too.
 func (l *Ledger) inOrder(n int, kindOf func(i int) kind, do func(i int, done func()), over func()) {
 	next, running, now := 0, 0, alone
 	var goOn func()
@@ -91,7 +91,7 @@ func (l *Ledger) inOrder(n int, kindOf func(i int) kind, do func(i int, done fun
 	goOn()
 }
 
-// kind says which files may be given what is wanted at once: what goes makes room first, and what moves has two paths.
+// kind says which files may be changed at once: removals make room first, and moves have two paths.
 type kind int
 
 const (
@@ -100,7 +100,7 @@ const (
 	stays
 )
 
-// applied runs done on the ledger's goroutine with what has come of a change.
+// applied runs done on the ledger's goroutine with the outcome of a change.
 func (l *Ledger) applied(done func(buffers.Written, error)) func(buffers.Written, error) {
 	return func(w buffers.Written, err error) {
 		l.box.Put(func() {
@@ -113,7 +113,7 @@ func (l *Ledger) applied(done func(buffers.Written, error)) func(buffers.Written
 	}
 }
 
-// ended is done for whoever does not ask what was written.
+// ended adapts a done that does not need what was written.
 func ended(done func(error)) func(buffers.Written, error) {
 	return func(_ buffers.Written, err error) { done(err) }
 }
@@ -135,7 +135,7 @@ func (l *Ledger) restore(p target, done func(error)) {
 	})
 }
 
-// edit gives a file the text that is wanted, and permissions.
+// edit gives a file the text and permissions that are wanted.
 func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
 	same := func(now *string) bool {
 		if now == nil {
@@ -156,7 +156,7 @@ func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
 			return &text, nil
 		case !p.want.Exists:
 			return nil, nil
-		case p.want.Opaque: // its permissions alone
+		case p.want.Opaque: // only its permissions
 			return now, nil
 		}
 		text := endedAs(*now, p.want.Text)
@@ -170,7 +170,7 @@ func (l *Ledger) removeFile(path string, done func(error)) {
 	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Change: nothing}, l.applied(ended(done)))
 }
 
-// endedAs is a text whose last line ends if that of another one does; its form is another matter.
+// endedAs returns a text whose last line has a newline if that of other does; the form is another matter.
 func endedAs(other, text string) string {
 	if other == buffers.Lined(other) {
 		return text
@@ -178,7 +178,7 @@ func endedAs(other, text string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// reform gives the text that the disk has got by an edit of a file the form that is wanted.
+// reform gives what an edit has written to the disk the form that is wanted.
 func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 	text := w.Disk
 	if text == nil {
@@ -195,7 +195,7 @@ func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 	l.config.Files.Restore(context.Background(), p.path, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(ended(done)))
 }
 
-// moveBack puts a file where it was before it was moved, with what is wanted of it.
+// moveBack puts a file back where it was before it was moved, with what is wanted in it.
 func (l *Ledger) moveBack(p target, done func(error)) {
 	if _, err := os.Lstat(p.back); err == nil {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
@@ -206,7 +206,7 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 		done(err)
 		return
 	}
-	// A buffer may show what was there before: it gets what is wanted, with what is not saved in it.
+	// A buffer may show what was there before: it gets what is wanted, along with its unsaved text.
 	l.config.Files.Restore(context.Background(), p.back, data, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(func(_ buffers.Written, err error) {
 		if err != nil {
 			done(err)
@@ -216,7 +216,7 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 	}))
 }
 
-// bytesBack is what a file gets that goes back to where it was before it was moved.
+// bytesBack returns what a file gets that returns to where it was before it was moved.
 func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	data, err := os.ReadFile(p.path)
 	if err != nil {
@@ -227,7 +227,7 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	case disk.Mark() == p.want.Mark():
 		return data, nil
 	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
-		// What is not saved stays in the buffer, as where the agent moves its file.
+		// Unsaved text stays in the buffer, as when the agent moves its file.
 		text, _ := buffers.Withdraw(p.now.Text, disk.Text, p.want.Text)
 		if p.merge != nil {
 			text = p.merge(disk.Text)

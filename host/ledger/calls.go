@@ -7,12 +7,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// followedCall is what is known already of a call that changes files.
+// followedCall is what the ledger knows of a call that changes files.
 type followedCall struct {
 	read    reading
 	touched touched
 	asked   map[string]bool // paths that were looked at in this turn
-	settled bool            // it has ended, and its files were looked at
+	settled bool            // it has ended, and its files have been looked at
 }
 
 // reading tells by where they are in memory whether a call has other fields than when it was read: they are
@@ -36,8 +36,8 @@ func first[T any](list []T) *T {
 	return &list[0]
 }
 
-// Observe looks at the files of a call when it names them, which is before it changes them unless the agent is fast,
-// and when it has ended. Where the agent is not working, as in a replay, what a new call says is no change.
+// Observe looks at the files of a call when the call names them, which is before it changes them unless the agent is
+// fast, and when it has ended. While the agent is not working, as in a replay, a new call changes nothing.
 func (l *Ledger) Observe(call *session.ToolCall, working bool) {
 	f := l.calls[call]
 	if f == nil {
@@ -64,8 +64,8 @@ func (l *Ledger) Observe(call *session.ToolCall, working bool) {
 	}
 }
 
-// look takes down what those files of a call are that were not looked at yet, which counts where nothing else tells
-// what they were. The looks are in order with what the agent asks for from now on.
+// look records the state of a call's files that were not looked at yet, for when nothing else tells what they were. The
+// looks are in order with what the agent asks for from now on.
 func (l *Ledger) look(f *followedCall) {
 	for _, path := range f.touched.paths {
 		if f.asked[path] {
@@ -83,7 +83,7 @@ func (l *Ledger) look(f *followedCall) {
 	}
 }
 
-// firstSight takes a file for what it was when the turn began, where that is not known.
+// firstSight takes what a file has now for what it had when the turn began, if that is not known.
 func (l *Ledger) firstSight(now sight) {
 	t := l.turn
 	if t == nil || t.over {
@@ -95,7 +95,7 @@ func (l *Ledger) firstSight(now sight) {
 		l.originals.keepDisk(now.path, now.Content)
 		t.seen[now.path] = now.Content
 	case !was.Exists && !now.Exists:
-		t.seen[now.path] = now.Content // the folders may not tell later
+		t.seen[now.path] = now.Content // a later look at the folders may not tell
 	}
 }
 
@@ -118,7 +118,7 @@ func (l *Ledger) settle(call *session.ToolCall, f *followedCall) {
 	})
 }
 
-// whenAllKnown is whenKnown of several files.
+// whenAllKnown is whenKnown for several files.
 func (l *Ledger) whenAllKnown(files []sight, f func()) {
 	missing := 1
 	one := func() {
@@ -135,8 +135,8 @@ func (l *Ledger) whenAllKnown(files []sight, f func()) {
 	one()
 }
 
-// compare brings into the books what has become of the files of a call, and gives the events of it. completed says
-// that the call has done what it says.
+// compare records what has become of the files of a call, and returns the events. completed says that the call has
+// succeeded.
 func (l *Ledger) compare(named touched, now []sight, completed bool) (events []Event) {
 	t := l.turn
 	files := map[string]sight{} // by real path
@@ -165,7 +165,7 @@ func (l *Ledger) compare(named touched, now []sight, completed bool) (events []E
 		if gone, ok := t.gone[from.path]; ok {
 			was, known = gone, true
 		}
-		known = known && !(t.guessed[from.path] && !was.Exists) // it may have been gone when it was looked at
+		known = known && !(t.guessed[from.path] && !was.Exists) // it may already have been gone when it was looked at
 		late := overKnown && over == to.Content && t.guessed[to.path]
 		free := !over.Exists
 		switch {
@@ -194,8 +194,8 @@ func (l *Ledger) compare(named touched, now []sight, completed bool) (events []E
 	return events
 }
 
-// guessAgain makes of a call's diffs of a file what that was before it, where nobody had looked before the agent was
-// done with it, or it was in the middle of being written. lines are those of the call, by path as named.
+// guessAgain derives what a file was before a call from the call's diffs, if the first look at the file came after the
+// agent was done with it, or in the middle of its write. lines are those of the call, by path as named.
 func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int, now sight) {
 	was := t.seen[now.path]
 	emptied := was.Text == "" && !was.Opaque && slices.ContainsFunc(diffs, func(d session.Diff) bool {
@@ -209,7 +209,7 @@ func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int,
 	}
 }
 
-// withoutDiffs takes the diffs of a call out of what it has left of a file.
+// withoutDiffs takes the diffs of a call out of what it has left in a file.
 func withoutDiffs(diffs []session.Diff, lines map[string]int, is review.Content) (review.Content, bool) {
 	if is.Opaque {
 		return is, false

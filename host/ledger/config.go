@@ -11,12 +11,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
-// Config is what a ledger needs of its surroundings. Its functions are called on any goroutine, but for
-// Hurry and Changed.
+// Config is what a ledger needs from its surroundings. Its functions are called on any goroutine, except for Hurry and
+// Changed.
 type Config struct {
 	Roots    []string                                    // the session's folders
 	Inside   func(path string) bool                      // a file is in one of them
-	Absolute func(name string) (path string, local bool) // what an agent's name of a file means, see [session.Absolute]
+	Absolute func(name string) (path string, local bool) // resolves an agent's name of a file, see [session.Absolute]
 	Short    func(path string) string                    // a path as the user reads it
 
 	Watch func() Watch // nil while files are not watched
@@ -24,18 +24,18 @@ type Config struct {
 	Store *checkpoint.Store // nil for none
 	Saves Saves
 
-	Claimed func(path string) bool // another session's agent has said that it changes a file, or was seen to
-	// Others has the other sessions know what a file is now by this one's agent, or by a decision about its changes.
+	Claimed func(path string) bool // another session's agent has said that it changes a file, or was seen doing so
+	// Others tells the other sessions what a file has become through this one's agent, or a decision about its changes.
 	Others func(path string, is review.Content)
 
 	Put   func(func()) bool // runs something on the session's goroutine; false when that has ended
-	Hurry func()            // the end of a turn may be told; called on the session's goroutine
-	Lacks func(Lack)        // what the copies of the folders leave out is another thing now
-	// Changed hears of files of the record that are new or not as they were, of those that are gone from it, by
-	// their ids, and of what the agent was seen to do. It is called on the ledger's goroutine.
+	Hurry func()            // the end of a turn may be announced; called on the session's goroutine
+	Lacks func(Lack)        // what the copies of the folders leave out has changed
+	// Changed hears which files of the record are new or have changed, which have left it, by their ids, and what the
+	// agent was seen doing. It is called on the ledger's goroutine.
 	Changed func(files []review.File, gone []int, events []Event)
 
-	Background func(func()) // runs something that the host's end waits for
+	Background func(func()) // runs something that the host waits for before it exits
 	Over       context.Context
 	Log        *slog.Logger
 }
@@ -45,29 +45,29 @@ type Watch interface {
 	Tracks() <-chan struct{}
 	Look(path string, settle bool, limit int64, done func(buffers.Seen, error))
 	Finish(path string, done func())
-	// Settle has what the disk has of all tracked files reach their buffers, and be told, before done is called.
+	// Settle calls done after what the disk has of all tracked files has reached their buffers and been announced.
 	Settle(done func())
-	// Heard calls done when all was told of what Neovim has said of files up to now.
+	// Heard calls done when everything that Neovim has said about files so far has been passed on.
 	Heard(done func())
 	Loaded() []string // the real paths of the tracked files
 }
 
-// Files changes files by the user's wish: it is a [buffers.Files].
+// Files changes files at the user's wish: it is a [buffers.Files].
 type Files interface {
 	Edit(context.Context, buffers.Edit, func(buffers.Written, error))
 	Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error))
 	WasInStep(path, text, form string)
 }
 
-// Saves is what is saved of sessions, by their keys in the store. Any goroutine may use it.
+// Saves stores sessions by their keys. Any goroutine may use it.
 type Saves interface {
-	// Load gives what was saved last, with a record of at most limit bytes. Where there is nothing the error is
+	// Load returns what was saved last, with a record of at most limit bytes. If there is nothing, the error is
 	// [fs.ErrNotExist].
 	Load(key string, limit int) (saved.Session, error)
-	// Write saves in the background; done gets how much was written, from any goroutine. Where something newer
-	// comes before, it is not called.
+	// Write saves in the background; done gets how much was written, on any goroutine. It is not called if something
+	// newer supersedes the image.
 	Write(key string, image *saved.Image, done func(bytes int, err error))
-	// WriteNow saves before it returns; ok is false where that cannot be: then nothing is done.
+	// WriteNow saves before it returns; ok is false if that is not possible: then it does nothing.
 	WriteNow(key string, image *saved.Image) (bytes int, ok bool, err error)
 	Remove(key string)
 }

@@ -12,13 +12,13 @@ import (
 
 // This file carries out what the user decides about changes.
 
-// Decision is what the user wants of changes: of one file by its real path, or of all. Which of its changes
-// is asked when the record is up to date; nil is the whole file.
+// Decision is what the user decides about changes: of one file by its real path, or of all. Which returns the changes,
+// and is called when the record is up to date; nil means the whole file.
 type Decision struct {
 	Do    review.Decision
 	Path  string
 	Which func(review.File) review.Selection
-	Plan  func(*review.Record) (review.Plan, error) // in place of that
+	Plan  func(*review.Record) (review.Plan, error) // instead
 	Made  func(review.Plan)                         // called for each file, on the ledger's goroutine
 
 	folders folders
@@ -29,8 +29,8 @@ var (
 	errForgotten = errors.New("its previous content was not kept: it is too large, or was never seen")
 )
 
-// Decide makes a decision about changes. done gets how many files it was about, and what could not be done
-// first, on the ledger's goroutine.
+// Decide carries out a decision about changes. done gets how many files it covered, and the first failure, on the
+// ledger's goroutine.
 func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 	l.wish(func(next func()) {
 		finish := func(n int, err error) {
@@ -38,7 +38,7 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			done(n, err)
 			next()
 		}
-		// What was made or moved last makes room first for what was there before.
+		// What was created or moved last first makes room for what was there before.
 		var all, left []decided
 		var moves [][2]string
 		files := l.record.Files()
@@ -66,7 +66,7 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			paths = append(paths, of.path)
 		}
 		l.refresh(paths, func() {
-			// The disk of a buffer with unsaved text comes first: then it has what the buffer shows of the agent's.
+			// The disk under unsaved text comes first: then it has what the buffer shows of the agent's changes.
 			l.decideUnder(d, func(under int, failed error) {
 				l.decideAll(d, all, func(n int, err error) { finish(n+under, cmp.Or(failed, err)) })
 			})
@@ -74,14 +74,14 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 	})
 }
 
-// decided is a file about which something is decided.
+// decided is a file that a decision is about.
 type decided struct {
 	path string
 	kind kind
 }
 
-// backFirst puts a file that is where another one was before it was moved in front of that one: it has to make
-// room. Else the order stays.
+// backFirst moves a file that is at another one's old path in front of that one, as it has to make room. Otherwise the
+// order stays.
 func backFirst(files []review.File) []review.File {
 	at := map[string]int{}
 	for i, f := range files {
@@ -106,7 +106,7 @@ func backFirst(files []review.File) []review.File {
 	return list
 }
 
-// decideAll makes a decision about files; done gets how many they were, and the first error.
+// decideAll carries out a decision about files; done gets how many they were, and the first error.
 func (l *Ledger) decideAll(d Decision, all []decided, done func(int, error)) {
 	n := 0
 	errs := make([]error, len(all))
@@ -122,7 +122,7 @@ func (l *Ledger) decideAll(d Decision, all []decided, done func(int, error)) {
 	}, func() { done(n, cmp.Or(errs...)) })
 }
 
-// decideOne makes a decision about one file, if there is something to decide; tries counts how often that was tried.
+// decideOne carries out a decision about one file, if there is something to decide; tries counts the attempts.
 func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did bool, err error)) {
 	after := func(err error) {
 		if errors.Is(err, errMovedOn) && tries < 3 {
@@ -163,11 +163,11 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 				d.folders.remove(filepath.Dir(path))
 			}
 			if plan.Back != "" || plan.Now.Exists != plan.Want.Exists {
-				l.lookAtFolders() // what is there now is no doing of the next turn's
+				l.lookAtFolders() // what is there now is not the next turn's doing
 			}
 		}
 		if err == nil {
-			delete(l.inStep, path) // it is said otherwise
+			delete(l.inStep, path) // the record no longer says so
 		}
 		if err == nil && d.Made != nil {
 			d.Made(plan)
@@ -183,7 +183,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}, commit)
 }
 
-// knowOwn tells what was done to a file by the user's wish.
+// knowOwn tells the other sessions what was done to a file at the user's wish.
 func (l *Ledger) knowOwn(plan review.Plan) {
 	now := map[string]review.Content{plan.Path: plan.Want}
 	if plan.Back != "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has the end of a turn, when all that may have changed in it is looked at.
+// This file ends a turn: it looks at all that may have changed in it.
 
-// tooMany is how many files the folders may have, where all are looked at, for turns without any work to be compared;
+// tooMany is how many files the folders may have, if all are looked at, for turns without any work to be compared;
 // fewer in tests.
 var tooMany = 100_000
 
@@ -23,8 +23,8 @@ var harmless = []session.ToolKind{
 	session.KindRead, session.KindSearch, session.KindThink, session.KindFetch, session.KindSwitchMode,
 }
 
-// seeAtEnd brings all that was changed in a turn, which may be nil, into the books. worked tells that something of
-// it may have changed files.
+// seeAtEnd records all that was changed in a turn, which may be nil. worked says that something in it may have changed
+// files.
 func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 	if t == nil {
 		done()
@@ -39,10 +39,11 @@ func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 	})
 }
 
-// atATime is how many files are looked at together that are where they were: not all their texts are in memory at once.
+// atATime is how many files that have not moved are looked at together, so that not all their texts are in memory at
+// once.
 const atATime = 1000
 
-// accountDoubt brings what has changed in a turn into the books, and the turn is over. as judges what was seen.
+// accountDoubt records what has changed in a turn, and the turn is over. as judges what was seen.
 func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func()) {
 	left := append([][]string{d.together}, slices.Collect(slices.Chunk(d.others, atATime))...)
 	var next func()
@@ -50,7 +51,7 @@ func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func(
 		if len(left) == 0 {
 			l.accountRest(t, d.rest)
 			t.over, t.previous = true, nil
-			clear(t.seen) // of many files it has all texts
+			clear(t.seen) // it has the texts of many files
 			done()
 			return
 		}
@@ -69,7 +70,7 @@ func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func(
 	next()
 }
 
-// catchUp has what the disk has of all files reach the buffers that show them.
+// catchUp brings all buffers up to date with the disk.
 func (l *Ledger) catchUp(done func()) {
 	if w := l.config.Watch(); w != nil {
 		w.Settle(func() { l.box.Put(done) })
@@ -78,11 +79,11 @@ func (l *Ledger) catchUp(done func()) {
 	done()
 }
 
-// compareFolders takes down what the folders are at the end of a turn; nil where that is not needed, or cannot be.
+// compareFolders takes a snapshot of the folders at the end of a turn; nil if that is not needed, or not possible.
 func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snapshot)) {
 	first := t.first
 	if first == nil {
-		first = l.scans.latest // the one that is under way has as many, or so
+		first = l.scans.latest // the one in progress has about as many
 	}
 	idle := !worked && len(t.seen) == 0 && first != nil && first.Len() > tooMany && !first.Watched()
 	if idle || t.first == nil && !l.scans.running {
@@ -92,16 +93,16 @@ func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snap
 	l.scans.scan(done)
 }
 
-// doubt is the paths of which it is not known at the end of a turn whether they are as they were.
+// doubt holds the paths that may have changed by the end of a turn.
 type doubt struct {
-	together []string // what may have come, gone or moved, or was seen before
-	others   []string // files that have changed where they are
+	together []string // what may have been added, removed or moved, or was seen before
+	others   []string // files that have changed in place
 	rest     rest
 }
 
-// doubtful are the paths of which it is not known whether they are as they were: the folders have others there at
-// the end than when the turn began, or they were seen in it, or they are in the record and no look at the folders
-// tells of them: what the user has made of it in a buffer, for instance. What has changed after the end is left out.
+// doubtful returns the paths that may have changed: those where the folders differ between the turn's begin and its
+// end, those seen during the turn, and those in the record that no look at the folders covers, such as what the user
+// has changed in a buffer. What has changed after the end is left out.
 func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) doubt {
 	paths, others := map[string]bool{}, map[string]bool{}
 	for path := range t.seen {
@@ -161,11 +162,10 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 	return doubt{slices.Sorted(maps.Keys(paths)), slices.Sorted(maps.Keys(others)), rest}
 }
 
-// odd tells of what is no file and cannot be restored.
+// odd reports whether something is not a file and cannot be restored.
 func odd(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
 
-// accountAll brings files into the books as they were just seen, what was moved first: another file may be where it
-// was.
+// accountAll records files as they were just seen, moved ones first, as another file may be at the old path.
 func (l *Ledger) accountAll(t *turn, now []sight) {
 	var events []Event
 	moves := l.moves(t, now)
@@ -176,7 +176,7 @@ func (l *Ledger) accountAll(t *turn, now []sight) {
 			events = append(events, Event{m.to.path, "disk"})
 		}
 	}
-	for _, there := range []bool{true, false} { // where a file is now tells that it was moved from where it is not
+	for _, there := range []bool{true, false} { // a file's new path tells that it was moved from its old one
 		for _, seen := range now {
 			if seen.Exists == there && (!moved[seen.path] || seen.loaded) && l.account(t, seen) {
 				l.named.Store(seen.path, true)
@@ -194,7 +194,7 @@ type move struct {
 	to   sight
 }
 
-// accountMove brings a move into the books, unless the user has made it.
+// accountMove records a move, unless the user has made it.
 func (l *Ledger) accountMove(t *turn, m move) bool {
 	if t.renamed[m.from] == m.to.path || l.config.Claimed(m.to.path) && !l.Names(m.to.path) {
 		return false
@@ -204,9 +204,9 @@ func (l *Ledger) accountMove(t *turn, m move) bool {
 	return true
 }
 
-// wasMoved brings a file that is new at a path into the books where it is one that was at another path when the turn began,
-// and is no more: so what happens to it from now on is told apart, whatever it has. Where a buffer shows the other path the
-// watch tells first that it is gone.
+// wasMoved records a file that is new at a path as moved, if it was at another path when the turn began and is there no
+// longer. So what happens to it from now on is told apart, whatever it contains. If a buffer shows the other path, the
+// watch first tells that it is gone.
 func (l *Ledger) wasMoved(t *turn, now sight) bool {
 	from := t.origin(now)
 	if from == "" || l.loaded[from] && !l.isGone(from) {
@@ -216,9 +216,9 @@ func (l *Ledger) wasMoved(t *turn, now sight) bool {
 	return known && was.Exists && l.accountMove(t, move{from, was, now})
 }
 
-// origin is where a file was that is new at a path, by what the folders had when the turn began; "" where it was nowhere.
+// origin returns where a file that is new at a path was, by what the folders had when the turn began; "" for nowhere.
 func (t *turn) origin(now sight) string {
-	file, old := now.file, false // a new file may have the inode of one that is gone
+	file, old := now.file, false // a new file may have the inode of one that was deleted
 	if file == nil {
 		file, _ = os.Lstat(now.path)
 		old = !createdSince(now.path, t.At)
@@ -239,8 +239,8 @@ func (t *turn) origin(now sight) string {
 	return from
 }
 
-// moves finds files that are gone and new ones that have what they had, and are the same file, or each the only one
-// with that.
+// moves pairs files that are gone with new ones of the same content that are the same file, or each the only one with
+// it.
 func (l *Ledger) moves(t *turn, now []sight) []move {
 	if t.over || !slices.ContainsFunc(now, func(seen sight) bool { return seen.path != "" && !seen.Exists }) {
 		return nil
@@ -264,7 +264,7 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 		case seen.Exists:
 			if disk, told := t.disk[seen.path]; seen.loaded && told {
 				disk.Mode = seen.Mode
-				seen.Content = disk // what the user has made of it is looked at afterwards
+				seen.Content = disk // what the user has changed is looked at afterwards
 			}
 			to[unstyled(seen.Content)] = append(to[unstyled(seen.Content)], seen)
 		}
@@ -272,7 +272,7 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 	var list []move
 	for is, news := range to {
 		if is.Text == unstyled(review.Text("")).Text {
-			continue // nothing tells one empty file from another
+			continue // empty files cannot be told apart
 		}
 		olds := from[is]
 		rest := news[:0:0]
@@ -281,7 +281,7 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 			for t.renamed[old] != "" { // the user has written it there
 				old = t.renamed[old]
 			}
-			if slices.Contains(olds, old) { // the very file, as the folders tell
+			if slices.Contains(olds, old) { // the very same file, by the folders
 				list = append(list, move{old, last[old], seen})
 				olds = slices.DeleteFunc(slices.Clone(olds), func(path string) bool { return path == old })
 			} else {
@@ -296,15 +296,15 @@ func (l *Ledger) moves(t *turn, now []sight) []move {
 	return list
 }
 
-// unstyled marks a content whatever its permissions.
+// unstyled marks a content, ignoring its permissions.
 func unstyled(c review.Content) review.Content {
 	c = c.Mark()
 	c.Mode = 0
 	return c
 }
 
-// isNew reports whether nothing was at a path when the turn began, or what was there has been moved away, and it is not
-// the user who has put something there. away are the paths from which files were moved.
+// isNew reports whether nothing was at a path when the turn began, or what was there has been moved away, and the user
+// has not put something there. away has the paths from which files were moved.
 func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
 	if t.saved[seen.path] {
 		return false
@@ -316,7 +316,7 @@ func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
 	return s.Kind == checkpoint.None && listed
 }
 
-// lastAt is what the disk is known to have had last at a path, when something was there.
+// lastAt returns what the disk is last known to have had at a path when something was there.
 func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
 	if was, gone := t.gone[now.path]; gone {
 		return was, true
@@ -329,7 +329,7 @@ func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
 	return was, known
 }
 
-// goneUnderBuffers are paths of files that are gone and that buffers show.
+// goneUnderBuffers returns the paths of deleted files that buffers show.
 func goneUnderBuffers(now []sight) (paths []string) {
 	for _, seen := range now {
 		if seen.loaded && !seen.Exists {
@@ -339,7 +339,7 @@ func goneUnderBuffers(now []sight) (paths []string) {
 	return paths
 }
 
-// finish has what the disk has of files reach the buffers that show them, also that they are empty or gone.
+// finish brings the buffers of files up to date with the disk, also if these are empty or gone.
 func (l *Ledger) finish(paths []string, done func()) {
 	w := l.config.Watch()
 	missing := len(paths)

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// folders are those that the agent has made, and that go with the last of its files when these are taken back.
+// folders are those that the agent has made, and that are removed with the last of its files when these are taken back.
 type folders struct {
 	inside func(string) bool // those of the session
 	began  time.Time         // they were made since then,
 	moved  map[string]bool   // or the agent has moved them, with what was in them
 }
 
-// foldersSince are the folders of a session that were made since a time. A folder from which files were moved,
-// and that is no more, was moved with them: moves are their old and new paths.
+// foldersSince returns the folders of a session that were made since a time. A folder from which files were moved, and
+// that is gone, was moved with them: moves has their old and new paths.
 func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 	f := folders{l.config.Inside, began, map[string]bool{}}
 	for _, m := range moves {
@@ -29,7 +29,7 @@ func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 	return f
 }
 
-// remove removes a folder if it is one of them and empty, and those above it that are so then.
+// remove removes a folder if it is one of them and empty, and then those above it that are.
 func (f folders) remove(dir string) {
 	if f.inside(dir) && (f.moved[dir] || createdSince(dir, f.began.Add(-coarse))) && os.Remove(dir) == nil {
 		f.remove(filepath.Dir(dir))

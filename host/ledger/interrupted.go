@@ -15,27 +15,27 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file takes up turns whose host was killed. While a turn runs it is written down what the
-// files were when it began; whoever takes the session up again looks at them as at the end of a turn.
+// This file takes up turns whose host was killed. While a turn runs, the ledger saves what the files were when it
+// began; the host that takes the session up looks at them as at the end of a turn.
 
 const (
-	// beat is how often it is written down that a turn still runs: what has changed later is the user's.
+	// beat is how often the ledger notes that a turn still runs: what has changed later is the user's.
 	beat = time.Second
-	// maxKept is of how many files it is written down what they were.
+	// maxKept is how many files are saved as they were.
 	maxKept = 20_000
 )
 
-// openTurn is a turn that runs, as it is written down.
+// openTurn is a running turn as saved.
 type openTurn struct {
 	Prompt string
 	At     time.Time
 	First  []byte // its first snapshot
 }
 
-// openKey is how the store knows the turn of a session that runs.
+// openKey is the store's key of a session's running turn.
 func openKey(session string) string { return "turn\n" + session }
 
-// writeDown notes that a turn runs, and goes on doing so until it is over.
+// writeDown notes that a turn runs, again and again until it is over.
 func (l *Ledger) writeDown(t *turn) {
 	key := l.keep.key()
 	if t.over || l.turn != t || key == "" || l.config.Store == nil || t.first == nil || t.first.Len() > maxKept {
@@ -67,8 +67,8 @@ func (l *Ledger) saveOpen(t *turn, key string) error {
 	return l.config.Store.Save(openKey(key), "", b.Bytes())
 }
 
-// running is what is saved of a turn while it runs, so that who kills the host does not take it away; nil where none
-// does, and nothing was seen in it.
+// running returns what to save of a turn while it runs, so that it survives the host being killed; nil if none runs, or
+// nothing was seen in it.
 func (l *Ledger) running() *saved.Running {
 	t := l.turn
 	if t == nil || t.over {
@@ -116,7 +116,7 @@ func (l *Ledger) running() *saved.Running {
 }
 
 // resume returns a turn that ran when the last host ended, as far as it was saved; shown has the paths that buffers
-// showed. over tells that all of it was known.
+// showed. over reports whether all of it was known.
 func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved.Running) (t *turn, shown map[string]bool, over bool) {
 	t, shown = newTurn(was.Prompt, was.At), map[string]bool{}
 	t.first, t.noted = first, l.keep.key()
@@ -158,7 +158,7 @@ func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved
 	return t, shown, false
 }
 
-// crossOut notes that a turn is over, and that all of it is saved.
+// crossOut notes that a turn is over and completely saved.
 func (l *Ledger) crossOut(t *turn) {
 	if t == nil || t.noted == "" {
 		return
@@ -169,7 +169,7 @@ func (l *Ledger) crossOut(t *turn) {
 	t.noted = ""
 }
 
-// unsavedToSave is what is known of files with unsaved text, for whoever takes the session up.
+// unsavedToSave returns what is known of files with unsaved text, for the host that takes the session up.
 func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 	paths := map[string]bool{}
 	for path := range l.inStep {
@@ -198,8 +198,8 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 	return list
 }
 
-// takeUpUnsaved takes up what was known of files with unsaved text; t is the turn that ran, or nil. Where Neovim was
-// killed too that text is gone. Then done is called.
+// takeUpUnsaved takes up what was known of files with unsaved text, then calls done; t is the turn that ran, or nil. If
+// Neovim was killed too, that text is gone.
 func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 	for _, u := range was {
 		if u.Noted {
@@ -230,7 +230,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 	})
 }
 
-// unsavedDied tells that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
+// unsavedDied says that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
 func (l *Ledger) unsavedDied(t *turn, now sight) {
 	came := len(l.behind[now.path]) > 0 && now.Exists
 	if t == nil {
@@ -253,8 +253,8 @@ func (l *Ledger) unsavedDied(t *turn, now sight) {
 	}
 }
 
-// takeUpTurn brings into the books what the turn has changed that ran when the last host of the session ended, then
-// calls done. What was undone or saved of it before counts.
+// takeUpTurn records what was changed by the turn that ran when the session's last host ended, then calls done. What
+// was undone or saved of it before counts.
 func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
@@ -302,8 +302,8 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 	l.catchUp(func() { l.takeUpUnsaved(t, late, func() { l.scans.scan(look) }) })
 }
 
-// sinceKilled is a file whose turn is taken up, as what of it is new is to be judged: by what the disk has, as nobody
-// has told what a buffer did meanwhile. Shown tells that one showed it.
+// sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
+// buffer did meanwhile. shown says that one showed it.
 func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) sight {
 	if was, known := l.known(t, now); now.saved && known && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
@@ -353,8 +353,8 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 	return sight{} // the rest is in a buffer
 }
 
-// inLivingBuffer brings a change of the agent's from what the disk had into the books that a buffer has perhaps: of a
-// Neovim that lives on, with the user's text in it.
+// inLivingBuffer records a change by the agent from what the disk had, which a buffer may have taken over: of a Neovim
+// that lives on, with the user's text in it.
 func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	was, is := had, now.Content
 	is.Text = shows.Text
@@ -372,5 +372,5 @@ func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
 	}
 }
 
-// isText tells of a file of which the text is known.
+// isText reports whether a file exists and its text is known.
 func isText(is review.Content) bool { return is.Exists && !is.Opaque }

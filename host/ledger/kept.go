@@ -2,10 +2,10 @@ package ledger
 
 import "github.com/acp-nvim/acp-nvim/host/review"
 
-// This file records as kept what the user accepted before it was written.
+// This file keeps what the user accepted before it was written.
 
-// keepWritten has a change count as kept that the user accepted before it was made. What else is pending in
-// the file stays so: before is the file of the record right before that change.
+// keepWritten keeps a change that the user accepted before it was made. What else is pending in the file stays so:
+// before is the record's file right before that change.
 func keepWritten(r *review.Record, path string, before review.File, was, is review.Content) {
 	f, ok := r.File(path)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package ledger is the ledger of one session: what its agent does to files, by whichever way, brought into the
-// record of changes and into the turns; what the user decides about it; and taking a turn back.
+// Package ledger is the ledger of one session: it records what the agent does to files, in whichever way, in the record
+// of changes and in the turns; it carries out the user's decisions about changes, and undoes turns.
 package ledger
 
 import (
@@ -17,25 +17,25 @@ import (
 
 const (
 	maxRecorded = 64 << 20 // bytes of all texts in a session's record
-	// maxHeld is the longest that the end of a turn is not told because files are compared.
+	// maxHeld is the longest that a comparison of files delays the announcement of a turn's end.
 	maxHeld = time.Second
 )
 
-// Ledger brings what the agent does to files into the session's record of it, see whose.go for the rule. Texts
-// are compared on a goroutine of its own, which owns the record; what comes of it goes to the session's. But for
-// BeginTurn, EndTurn, Told, Observe and Close, which belong to the session's goroutine, any may call its methods.
+// Ledger records what the agent does to files, by the rule in whose.go. It compares texts on a goroutine of its own,
+// which owns the record, and passes the results to the session's. Any goroutine may call its methods except BeginTurn,
+// EndTurn, Told, Observe and Close, which belong to the session's.
 type Ledger struct {
 	config Config
 	box    *mailbox.Mailbox // of the goroutine that owns the record
-	named  sync.Map         // paths that calls of this turn name, or that the agent was seen to change
+	named  sync.Map         // paths that calls of this turn name, or that the agent was seen changing
 	worked atomic.Bool      // something of this turn may have changed files
 
 	// The fields below belong to the session's goroutine.
 
 	calls map[*session.ToolCall]*followedCall
-	said  map[*session.ToolCall]*followedCall // those of which something was said in this turn
+	said  map[*session.ToolCall]*followedCall // those updated in this turn
 	ends  int                                 // of turns
-	told  int                                 // how many of them may be told: what was changed before is in the record
+	told  int                                 // how many of them may be announced: what was changed before is in the record
 
 	// The fields below belong to the ledger's goroutine, that of box.
 
@@ -49,33 +49,33 @@ type Ledger struct {
 	loaded  map[string]bool     // by path, whether a buffer is known to show it
 	version map[string]int      // by path, how often took has changed it
 	inStep  map[string]inStep   // by path, of files with unsaved text
-	behind  map[string][]behind // by path, what came of the agent's under unsaved text, the oldest first
-	applies map[string]bool     // paths that a decision or an undo is at: it looks itself at what comes of it
-	// resuming tells that what was saved is being brought in step with the files: all that is told of them meanwhile is
-	// there by then.
+	behind  map[string][]behind // by path, the agent's changes under unsaved text, the oldest first
+	applies map[string]bool     // paths that a decision or an undo is changing: it looks at the outcome itself
+	// resuming says that what was saved is being brought in step with the files: that will cover all that is told of
+	// them meanwhile.
 	resuming bool
 	jobs     []func(done func()) // one after the other; the first is running
 }
 
-// turn is what a turn has changed, with what the files were when it began and what they were seen to be since.
+// turn is what a turn has changed, with the files as they were when it began and as seen since.
 type turn struct {
 	*turns.Turn
-	first   *checkpoint.Snapshot // of the folders when it began; nil where there is none
+	first   *checkpoint.Snapshot // of the folders when it began; may be nil
 	before  *checkpoint.Snapshot // one look earlier; may be nil
 	late    bool                 // the agent was at work before first was whole
 	seen    map[string]review.Content
 	disk    map[string]review.Content // of files that buffers show, as was told last
-	guessed map[string]bool           // those of seen that a call has named and that nobody knew before
+	guessed map[string]bool           // those of seen that were unknown before a call named them
 	saved   map[string]bool           // paths that the user has written last
-	renamed map[string]string         // what the user has given another name
+	renamed map[string]string         // from the old name to what the user has renamed it to
 	copies  map[string]bool           // the paths that it was given
-	gone    map[string]review.Content // by path, what was there before the agent removed it
-	fresh   map[string]string         // where nothing was when it began, as the folders tell at its end, and where it was then
-	waits   map[string]bool           // paths of which something waits for first
+	gone    map[string]review.Content // by path, the content before the agent removed it
+	fresh   map[string]string         // from new paths, by the folders at its end, to where the file was when it began
+	waits   map[string]bool           // paths with something that waits for first
 	ended   time.Time                 // zero while it runs
-	over    bool                      // it has ended, and what was changed in it is known
+	over    bool                      // it has ended, and its changes are known
 
-	previous *turn // while that is not over; nil where there is none
+	previous *turn // while that is not over; may be nil
 
 	// See interrupted.go.
 
@@ -89,7 +89,7 @@ func newTurn(prompt string, at time.Time) *turn {
 	}
 }
 
-// New opens a ledger, which does nothing before [Ledger.Run].
+// New returns a ledger, which does nothing before [Ledger.Run].
 func New(config Config) *Ledger {
 	box := mailbox.New()
 	return &Ledger{
@@ -110,17 +110,17 @@ func New(config Config) *Ledger {
 // Run is the goroutine that owns the record; it returns after [Ledger.Close].
 func (l *Ledger) Run() { l.box.Run() }
 
-// Names reports whether a call of the last turn names a file, or the agent was seen to change it.
+// Names reports whether a call of the last turn names a file, or the agent was seen changing it.
 func (l *Ledger) Names(path string) bool {
 	_, ok := l.named.Load(path)
 	return ok
 }
 
-// Worked hears that the agent does something that may change files without naming them.
+// Worked notes that the agent does something that may change files without naming them.
 func (l *Ledger) Worked() { l.worked.Store(true) }
 
-// BeginTurn begins a turn with the words of its prompt. ready is called, on any goroutine, when what the files are
-// is known, or is not waited for any more: then the prompt may go out.
+// BeginTurn begins a turn with the text of its prompt. ready is called, on any goroutine, when the state of the files
+// is known, or has taken too long: then the prompt may go out.
 func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	began := time.Now()
 	l.named.Clear()
@@ -145,7 +145,7 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	}
 }
 
-// openTurn begins a turn. The one before may have things to come yet, see EndTurn.
+// openTurn begins a turn. The one before may still be unfinished, see EndTurn.
 func (l *Ledger) openTurn(t *turn, looked func()) {
 	l.take(l.turn)
 	l.record.NewTurn()
@@ -171,7 +171,7 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 	})
 }
 
-// take puts what a turn, which may be nil, has changed up to now among what can be undone.
+// take makes what a turn, which may be nil, has changed so far undoable.
 func (l *Ledger) take(t *turn) {
 	if t == nil {
 		return
@@ -184,24 +184,24 @@ func (l *Ledger) take(t *turn) {
 	}
 }
 
-// EndTurn returns the number of the turn's end, which is not to be told before [Ledger.Told] says so. over is called
-// on the session's goroutine when what was changed in the turn is known.
+// EndTurn returns the number of the turn's end, which must not be announced before [Ledger.Told] allows it. over is
+// called on the session's goroutine when the turn's changes are known.
 func (l *Ledger) EndTurn(over func()) int {
 	for call, f := range l.said {
 		if !call.Status.Finished() {
 			l.settle(call, f)
-			delete(l.calls, call) // what the agent says of it later counts as new
+			delete(l.calls, call) // a later update of it counts as new
 		}
 		f.asked = map[string]bool{}
 	}
-	l.said = map[*session.ToolCall]*followedCall{} // one that was large once stays slow
+	l.said = map[*session.ToolCall]*followedCall{} // a map that was once large stays slow
 	l.ends++
 	end := l.ends
 	worked := l.worked.Swap(false)
 	ended := time.Now()
 	var t *turn
 	l.box.Put(func() {
-		if t = l.turn; t != nil { // when the job runs the next may have begun
+		if t = l.turn; t != nil { // the next may have begun by the time the job runs
 			t.ended = ended
 		}
 	})
@@ -222,10 +222,10 @@ func (l *Ledger) EndTurn(over func()) int {
 	return end
 }
 
-// Told reports whether the end of a turn may be told: what was changed before it is in the record.
+// Told reports whether the end of a turn may be announced: what was changed before it is in the record.
 func (l *Ledger) Told(end int) bool { return end <= l.told }
 
-// release lets the ends of turns be told.
+// release allows the ends of turns to be announced.
 func (l *Ledger) release(end int) {
 	if l.told < end {
 		l.told = end
@@ -233,7 +233,7 @@ func (l *Ledger) release(end int) {
 	}
 }
 
-// Close ends it, and returns when what is to be saved is on its way; whatever waits is told without it.
+// Close ends it, and returns when the last save is on its way; ends of turns that wait are announced without it.
 func (l *Ledger) Close() {
 	l.told = l.ends
 	saved := make(chan struct{})
@@ -270,7 +270,7 @@ func (l *Ledger) Then(f func()) {
 	})
 }
 
-// tell hands what is new in the record to the session, and events that follow it.
+// tell passes what is new in the record to the session, followed by events.
 func (l *Ledger) tell(events []Event) {
 	changed, gone := l.record.Take()
 	if len(changed)+len(gone) > 0 {

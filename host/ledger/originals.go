@@ -10,19 +10,19 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// originals are files byte for byte that may have to be put back, and of which the record has no text: where in
-// the store they are. They belong to the ledger's goroutine.
+// originals maps contents that may have to be restored byte for byte, and of which the record has no text, to where
+// they are in the store. It belongs to the ledger's goroutine.
 type originals struct {
-	store *checkpoint.Store // nil where there is none: then nothing is kept
+	store *checkpoint.Store // may be nil: then nothing is kept
 	of    map[version]checkpoint.Sum
 }
 
-// version is a content by what marks it.
+// version identifies a content by its mark.
 type version struct{ Mark, Form string }
 
 func versionOf(is review.Content) version { return version{is.Mark().Text, is.Form} }
 
-// textless are the contents without a text that may have to be put back, and of which the bytes are known.
+// textless returns the contents without a text that may have to be restored, and of which the bytes are known.
 func (l *Ledger) textless() map[version]bool {
 	found := map[version]bool{}
 	note := func(is review.Content) {
@@ -51,10 +51,10 @@ func (l *Ledger) textless() map[version]bool {
 	return found
 }
 
-// spareOriginals is how many contents are known that nothing may have to be put back from.
+// spareOriginals is how many contents are kept beyond those that may have to be restored.
 const spareOriginals = 1000
 
-// trim forgets contents that nothing needs, where there are many.
+// trim forgets contents that nothing needs, once there are many.
 func (l *Ledger) trim() {
 	if len(l.originals.of) <= spareOriginals {
 		return
@@ -95,13 +95,13 @@ func (o *originals) keepText(is review.Content) {
 	}
 }
 
-// decoded is what a file with these bytes has.
+// decoded returns the content of a file with these bytes.
 func decoded(data []byte) review.Content {
 	text := buffers.Decoded(data)
 	return contentOf(&text, buffers.Form(data))
 }
 
-// onDisk is what the disk has at a path, whatever a buffer has.
+// onDisk returns what the disk has at a path, whatever a buffer has.
 func onDisk(path string) review.Content {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func onDisk(path string) review.Content {
 	return is
 }
 
-// content is what a snapshot has of a file, as the record has it; false where its contents are not kept.
+// content returns a snapshot's file in the record's terms; false if its contents are not kept.
 func (o *originals) content(s checkpoint.State) (review.Content, bool) {
 	if s.Sum.IsZero() || o.store == nil {
 		return review.Content{}, false
@@ -136,7 +136,7 @@ func (o *originals) content(s checkpoint.State) (review.Content, bool) {
 	return is, true
 }
 
-// keepBeginning keeps what a file with a content was when a turn began.
+// keepBeginning keeps the bytes of a file's content at the beginning of a turn.
 func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
 	if _, known := o.of[versionOf(was)]; known || o.store == nil {
 		return
@@ -153,8 +153,8 @@ func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
 	}
 }
 
-// bytes is a file with a content byte for byte; false where that is not known. The last turn, which may be nil, can
-// have seen it at the path.
+// bytes returns a content byte for byte; false if that is not known. The last turn, which may be nil, can have seen it
+// at the path.
 func (o *originals) bytes(path string, is review.Content, last *turn) ([]byte, bool) {
 	if !is.Opaque {
 		data, err := buffers.Encoded(is.Text, is.Form)

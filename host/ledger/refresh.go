@@ -4,8 +4,8 @@ import "github.com/acp-nvim/acp-nvim/host/review"
 
 // This file brings the record up to date with its files.
 
-// refresh brings the books in step with files of the record as they are, then calls done. While a turn runs its
-// end reports whether what is gone was removed or moved.
+// refresh brings the books in step with files of the record, then calls done. While a turn runs, its end will tell
+// whether a missing file was removed or moved.
 func (l *Ledger) refresh(paths []string, done func()) {
 	t := l.turn
 	if t != nil && t.over {
@@ -29,8 +29,7 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	})
 }
 
-// wish is a job that the user wants done about files as they have them: it begins when it is known what they have opened,
-// read anew and written before.
+// wish is a job on files as the user has them: it starts when all that they opened, reloaded and wrote before is known.
 func (l *Ledger) wish(do func(done func())) {
 	l.job(func(next func()) {
 		if w := l.config.Watch(); w != nil {
@@ -41,7 +40,7 @@ func (l *Ledger) wish(do func(done func())) {
 	})
 }
 
-// Files gives the files of the record, in step with buffers and disk. done runs on the ledger's goroutine.
+// Files passes the record's files to done, in step with buffers and disk. done runs on the ledger's goroutine.
 func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {
 		l.refresh(l.record.Paths(), func() {
@@ -52,8 +51,8 @@ func (l *Ledger) Files(done func([]review.File)) {
 	})
 }
 
-// File gives a file of the record, or the zero value where it has none; with look it is first brought up to
-// date with what the user has made of it. done runs on the ledger's goroutine, or at once when that has ended.
+// File passes a file of the record to done, or the zero value if it has none; with look, it is first brought up to date
+// with what the user has. done runs on the ledger's goroutine, or at once if that has ended.
 func (l *Ledger) File(path string, look bool, done func(review.File)) {
 	if !l.box.Put(func() {
 		f, known := l.record.File(path)
@@ -76,7 +75,7 @@ func (l *Ledger) File(path string, look bool, done func(review.File)) {
 	}
 }
 
-// Refresh brings a file of the record in step with what the user has, and tells so; done runs on the ledger's
+// Refresh brings a file of the record in step with what the user has, and passes that on; done runs on the ledger's
 // goroutine.
 func (l *Ledger) Refresh(path string, done func()) {
 	l.job(func(next func()) {

@@ -14,24 +14,24 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file records files that are too many to be listed one by one, as one change of the folder that they are in.
+// This file records files that are too many to list one by one, as one change of their folder.
 
 var (
-	// maxListed is how many files of a turn are in the record one by one, as many as the store has contents of; fewer in
+	// maxListed is how many files of a turn are recorded one by one, as many as the store has contents of; fewer in
 	// tests.
 	maxListed = 50_000
-	// maxUnkept is how many of them there may be of which nothing is kept that could be put back; fewer in tests.
+	// maxUnkept is how many of them may have no kept content to restore; fewer in tests.
 	maxUnkept = 1000
 )
 
-// rest is the files of a turn that are too many.
+// rest holds the files of a turn beyond maxListed.
 type rest struct {
 	changed []string // nothing is kept of what they were
 	made    []string
 	after   *checkpoint.Snapshot // what they are
 }
 
-// accountRest records the rest of a turn. Where all files of a folder are new, they can be removed.
+// accountRest records the rest of a turn. If all files of a folder are new, they can be removed.
 func (l *Ledger) accountRest(t *turn, r rest) {
 	made := folderOf(r.made)
 	if in := folderOf(r.changed); in != "" && in == made {
@@ -49,7 +49,7 @@ func (l *Ledger) accountRest(t *turn, r rest) {
 	l.accountFolder(t, r.made, true, []byte(list.String()))
 }
 
-// folderOf is the deepest folder that all paths are in, as the record has it; "" of none.
+// folderOf returns the deepest folder that all paths are in, as the record names it; "" for no paths.
 func folderOf(paths []string) string {
 	if len(paths) == 0 {
 		return ""
@@ -63,7 +63,7 @@ func folderOf(paths []string) string {
 	return review.Folder(in)
 }
 
-// accountFolder records that files of a folder have changed, or were made. list has each that was.
+// accountFolder records that files of a folder have changed, or were created. list names them.
 func (l *Ledger) accountFolder(t *turn, paths []string, made bool, list []byte) {
 	if len(paths) == 0 {
 		return
@@ -89,13 +89,13 @@ func (l *Ledger) accountFolder(t *turn, paths []string, made bool, list []byte) 
 	l.tell([]Event{{folder, "disk"}})
 }
 
-// removable reports whether the files of a folder's change are known, and are to be removed.
+// removable reports whether the files of a folder's change are known, and should be removed.
 func (l *Ledger) removable(folder string, now, want review.Content) bool {
 	return !want.Exists && l.originals.has(folder, now, l.turn)
 }
 
-// removeMade removes the files that were made in a folder, with the folders that were made for them. What has
-// changed since stays.
+// removeMade removes the files that were created in a folder, and the folders created for them. What has changed since
+// stays.
 func (l *Ledger) removeMade(p target, done func(error)) {
 	list, known := l.originals.bytes(p.path, p.now, l.turn)
 	if !known {

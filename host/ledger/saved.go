@@ -13,40 +13,40 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/saved"
 )
 
-// This file decides when record, turns and comments are saved, and loads them again.
+// This file decides when the record, turns and comments are saved, and loads them.
 
 const (
-	// What is saved of a session is written at once where that is little, so that who kills the host loses nothing. What
-	// is more than atOnce bytes is written at saveRate bytes a second, with pauses between two saves within bounds: a large
-	// record does not keep the disk busy. What the agent is told of is written before, up to saveFirst bytes.
+	// A small session is written at once, so that nothing is lost if the host is killed. One of more than atOnce bytes
+	// is written at saveRate bytes a second on average, with bounded pauses between saves, so that a large record does
+	// not keep the disk busy. Up to saveFirst bytes are written before the agent hears of them.
 	atOnce             = 32 << 10
 	saveFirst          = 1 << 20
 	saveRate           = 256 << 10
 	minPause, maxPause = 50 * time.Millisecond, 5 * time.Second
-	// titleLength is how much of a prompt stands for the title of a session that has none.
+	// titleLength is how much of a prompt serves as the title of a session that has none.
 	titleLength = 60
 )
 
-// keeping is how a session's changes are saved. It belongs to the ledger's goroutine.
+// keeping is the state of saving a session. It belongs to the ledger's goroutine.
 type keeping struct {
 	about  saved.About
 	unsent unsent
-	image  *saved.Image // what was saved last; nil where that is not known
-	newer  string       // the key of what a newer version of the plugin saved, which is left as it is
+	image  *saved.Image // what was saved last; nil if not known
+	newer  string       // the key of what a newer version of the plugin saved, which is left alone
 	due    bool         // a save is
 	next   time.Time    // not before
 	bytes  int          // of the last save
-	busy   *saved.Image // what is on its way to the disk; nil where nothing is
+	busy   *saved.Image // being written; nil for none
 	then   []func()     // what waits until nothing is
 }
 
-// unsent is what the user has not sent of a review, and which refusals the agent knows.
+// unsent is the part of a review that the user has not sent, and the rejections that the agent knows.
 type unsent struct {
 	comments []saved.Comment
 	told     []string
 }
 
-// key is how the store knows the session; "" before the agent has named it, and where nothing may be saved.
+// key returns the session's key in the store; "" before the agent has named it, and if nothing may be saved.
 func (k *keeping) key() string {
 	if k.about.ID == "" || k.about.Key() == k.newer {
 		return ""
@@ -54,12 +54,12 @@ func (k *keeping) key() string {
 	return k.about.Key()
 }
 
-// empty tells that there is nothing to save.
+// empty reports whether there is nothing to save.
 func (l *Ledger) empty() bool {
 	return l.record.Empty() && l.history.Empty() && len(l.keep.unsent.comments) == 0 && len(l.behind)+len(l.inStep) == 0 && l.running() == nil
 }
 
-// saveSoon has the record, the turns and the comments saved: at once, unless that is much and was done a moment ago.
+// saveSoon saves the record, the turns and the comments: at once, unless that is much and was done a moment ago.
 func (l *Ledger) saveSoon() {
 	switch {
 	case l.keep.due:
@@ -71,7 +71,7 @@ func (l *Ledger) saveSoon() {
 	}
 }
 
-// save brings what is new to the disk.
+// save writes what is new.
 func (l *Ledger) save() {
 	key := l.keep.key()
 	l.keep.due = false
@@ -110,7 +110,7 @@ func (l *Ledger) save() {
 	})
 }
 
-// written tells that an image is on the disk, or why not.
+// written notes that an image is on the disk, or why not.
 func (l *Ledger) written(image *saved.Image, bytes int, err error) {
 	if l.keep.bytes = bytes; bytes > atOnce {
 		pause := time.Duration(bytes) * time.Second / saveRate
@@ -120,12 +120,12 @@ func (l *Ledger) written(image *saved.Image, bytes int, err error) {
 		return // more has come
 	}
 	if l.keep.busy = nil; err != nil {
-		l.keep.image = nil // what comes next is new
+		l.keep.image = nil // the next save writes all
 	}
 	l.whenSaved(func() {})
 }
 
-// whenSaved runs f when the disk has what was last saved, or nothing can be done about it.
+// whenSaved runs f when the last save is on the disk, or has failed.
 func (l *Ledger) whenSaved(f func()) {
 	l.keep.then = append(l.keep.then, f)
 	if l.keep.busy == nil {
@@ -137,7 +137,7 @@ func (l *Ledger) whenSaved(f func()) {
 	}
 }
 
-// whenNoted is whenSaved with what is due, unless that is too much for somebody who waits.
+// whenNoted is whenSaved including what is due, unless that is too much to wait for.
 func (l *Ledger) whenNoted(f func()) {
 	if l.keep.due && l.keep.bytes <= saveFirst {
 		l.save()
@@ -145,7 +145,7 @@ func (l *Ledger) whenNoted(f func()) {
 	l.whenSaved(f)
 }
 
-// toSave is what is to be saved of the session.
+// toSave returns what to save of the session.
 func (l *Ledger) toSave() saved.Session {
 	about := l.keep.about
 	about.Count(l.record)
@@ -159,7 +159,7 @@ func (l *Ledger) toSave() saved.Session {
 	return s
 }
 
-// beginning is as much of a prompt as stands for a title.
+// beginning returns as much of a prompt as serves as a title.
 func beginning(prompt string) string {
 	text := strings.Join(strings.Fields(prompt), " ")
 	if len(text) <= titleLength {
@@ -172,7 +172,7 @@ func beginning(prompt string) string {
 	return text[:end]
 }
 
-// Forget has the session saved no more: its agent has deleted it.
+// Forget stops saving the session: its agent has deleted it.
 func (l *Ledger) Forget() {
 	l.box.Put(func() {
 		if key := l.keep.key(); key != "" {
@@ -182,7 +182,7 @@ func (l *Ledger) Forget() {
 	})
 }
 
-// KeepUnsent has comments saved that the user has not sent, and which refusals the agent knows: at once, or soon.
+// KeepUnsent saves the comments that the user has not sent, and which rejections the agent knows: at once, or soon.
 func (l *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool) {
 	l.box.Put(func() {
 		l.keep.unsent = unsent{comments, told}
@@ -194,11 +194,11 @@ func (l *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool
 	})
 }
 
-// Opened hears as what the session is saved, now that its agent has it open.
+// Opened tells the ledger under which name to save the session, now that its agent has opened it.
 func (l *Ledger) Opened(about saved.About) { l.box.Put(func() { l.identify(about) }) }
 
-// identify tells as what the session is saved. Where the agent has named it anew it is no longer saved under
-// its old name.
+// identify sets the name under which the session is saved. If the agent has renamed it, it is no longer saved under its
+// old name.
 func (l *Ledger) identify(about saved.About) {
 	old := l.keep.key()
 	about.Title = l.keep.about.Title
@@ -212,8 +212,8 @@ func (l *Ledger) identify(about saved.About) {
 	}
 }
 
-// TakeUp takes up what was saved of a session, if anything was. tellUnsent gets what the user had not sent, then
-// waits all that was saved, in step with the files, or why it could not be read; both on the ledger's goroutine.
+// TakeUp takes up what was saved of a session, if anything. tellUnsent gets what the user had not sent, then waits gets
+// all that was saved, in step with the files, or why it could not be read; both on the ledger's goroutine.
 func (l *Ledger) TakeUp(about saved.About, tellUnsent func([]saved.Comment, []string), waits func(saved.Session, error)) {
 	l.box.Put(func() {
 		l.identify(about)
@@ -260,7 +260,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 	}
 	l.job(func(next func()) {
 		l.config.Background(func() {
-			l.awaitTracked() // else what is not saved looks taken out
+			l.awaitTracked() // otherwise unsaved text would look removed
 			l.box.Put(func() {
 				l.takeUpTurn(was.Running, was.Unsaved, func() {
 					l.resuming = false
@@ -275,14 +275,14 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 	})
 }
 
-// wasInStep tells with what a buffer was in step of which the file is gone.
+// wasInStep notes what a buffer whose file is gone was last in step with.
 func (l *Ledger) wasInStep(path string, had review.Content) {
 	if w := l.config.Watch(); w != nil && isText(had) && slices.Contains(w.Loaded(), path) {
 		l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, plain))
 	}
 }
 
-// awaitTracked waits until it is known which files buffers show, but not for a Neovim that is busy. It blocks.
+// awaitTracked blocks until it is known which files buffers show, but does not wait for a busy Neovim.
 func (l *Ledger) awaitTracked() {
 	w := l.config.Watch()
 	if w == nil {
@@ -297,7 +297,7 @@ func (l *Ledger) awaitTracked() {
 	}
 }
 
-// Titled has the title of the session saved with the changes, where it has one.
+// Titled saves the session's title, if any, with its changes.
 func (l *Ledger) Titled(title string) {
 	l.box.Put(func() {
 		if title != l.keep.about.Title {

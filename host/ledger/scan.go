@@ -18,23 +18,23 @@ type scanner struct {
 	previous *checkpoint.Snapshot // the one before it
 	running  bool
 	then     []func(*checkpoint.Snapshot) // what waits for the next one
-	early    []func()                     // what waits for the one that is under way
-	first    atomic.Bool                  // that is the first of all; any goroutine may ask
-	lacks    Lack                         // as told last
+	early    []func()                     // what waits for the one in progress
+	first    atomic.Bool                  // the first of all is in progress; any goroutine may ask
+	lacks    Lack                         // as last passed on
 	unseen   bool                         // there are files at which no snapshot looks
 	release  func()                       // the watch of the folders; nil before the first
 }
 
-// Lack says what the copies of a project leave out.
+// Lack is what the copies of a project leave out.
 type Lack struct {
 	Why   string // "" for nothing
 	Files string // some of them, "a, b"
 }
 
-// namedLacks is how many of the files that are left out are named.
+// namedLacks is how many of the omitted files are named.
 const namedLacks = 3
 
-// saw tells what a snapshot leaves out, if that is new; without one the folders are none of a project's.
+// saw passes on what a snapshot leaves out, if that is new; without one, the folders are not a project's.
 func (c *scanner) saw(snap *checkpoint.Snapshot) {
 	now := Lack{Why: "none are made in your home folder itself, or above it"}
 	if c.unseen = snap == nil || snap.Partial.Unlisted > 0; snap != nil {
@@ -49,7 +49,7 @@ func (c *scanner) saw(snap *checkpoint.Snapshot) {
 	}
 }
 
-// scan takes a snapshot; done runs on the ledger's goroutine, with nil where there is none.
+// scan takes a snapshot; done runs on the ledger's goroutine, with nil if there is none.
 func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	if c.config.Store == nil || !scannable(c.config.Roots) {
 		if c.unseen = true; c.config.Store != nil {
@@ -63,7 +63,7 @@ func (c *scanner) scan(done func(*checkpoint.Snapshot)) {
 	}
 }
 
-// start has all that wait served by one snapshot, taken from now on.
+// start serves all that wait with one snapshot, taken from now on.
 func (c *scanner) start() {
 	c.running = true
 	if c.release == nil {
@@ -100,23 +100,23 @@ func (c *scanner) start() {
 	})
 }
 
-// end has nothing be watched any more.
+// end stops watching.
 func (c *scanner) end() {
 	if c.release != nil {
 		c.release()
 	}
 }
 
-// Unseen reports whether the folders have files at which nothing looks: of those only what calls name is known. It is to
-// be asked on the ledger's goroutine.
+// Unseen reports whether the folders have files that no snapshot covers: of those only what calls name is known. Call
+// it on the ledger's goroutine.
 func (l *Ledger) Unseen() bool { return l.scans.unseen }
 
-// LookAtFolders takes down what the session's folders are.
+// LookAtFolders takes a snapshot of the session's folders.
 func (l *Ledger) LookAtFolders() { l.box.Put(l.lookAtFolders) }
 
 func (l *Ledger) lookAtFolders() { l.scans.scan(func(*checkpoint.Snapshot) {}) }
 
-// scannable reports whether folders are those of a project: not the user's home, and not all of the machine.
+// scannable reports whether folders are a project's: not the user's home, and not the whole machine.
 func scannable(roots []string) bool {
 	home, _ := os.UserHomeDir()
 	return !slices.ContainsFunc(roots, func(root string) bool {

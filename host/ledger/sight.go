@@ -16,7 +16,7 @@ const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 
 var errNoWatch = errors.New("files are not watched")
 
-// sight is a file as it was once.
+// sight is a file as it was at one moment.
 type sight struct {
 	path     string // the real one; "" where it could not be looked at
 	loaded   bool
@@ -25,14 +25,14 @@ type sight struct {
 	size     int64       // on the disk, in bytes
 	modified int64       // in nanoseconds since 1970
 	since    time.Time   // the disk has it so
-	file     os.FileInfo // of before a write; nil where it is what is at the path
+	file     os.FileInfo // before a write; nil if it is what is at the path
 	review.Content
 }
 
-// see looks at a file; done runs on the ledger's goroutine. With settle what the disk has reaches the file's
-// buffer first.
+// see looks at a file; done runs on the ledger's goroutine. With settle, the file's buffer first catches up with the
+// disk.
 func (l *Ledger) see(path string, settle bool, done func(sight)) {
-	if review.IsFolder(path) { // nobody looks at so many files again
+	if review.IsFolder(path) { // too many files to look at again
 		l.box.Put(func() {
 			is, _ := l.record.Present(path)
 			done(sight{path: path, Content: is})
@@ -56,7 +56,7 @@ func (l *Ledger) see(path string, settle bool, done func(sight)) {
 		}
 		l.box.Put(func() {
 			if is, _ := l.record.Present(s.path); is.Text == s.Text {
-				s.Text = is.Text // of thousands of files memory has one copy
+				s.Text = is.Text // one copy in memory, as there may be thousands of files
 			}
 			done(s)
 		})
@@ -69,8 +69,7 @@ func (l *Ledger) see(path string, settle bool, done func(sight)) {
 	w.Look(path, settle, maxReviewed, answer)
 }
 
-// seeAll looks at files, all of them as they are at the end: one that was told to have changed meanwhile counts as
-// not looked at.
+// seeAll looks at files, all as they are at the end: one that has reportedly changed meanwhile counts as not looked at.
 func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 	found := make([]sight, len(paths))
 	versions := make([]int, len(paths))
@@ -95,14 +94,14 @@ func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 	}
 }
 
-// largeText stands for the text of a file that is too large to be compared.
+// largeText stands for the text of a file that is too large to compare.
 func largeText(disk buffers.DiskState) string { return fmt.Sprint(disk) }
 
 // plain is the form that most files have.
 const plain = "utf-8 unix"
 
-// contentOf is a text for the record, without it where it is too long; nil is no file. Each of its lines ends: whether
-// the last one does on the disk is a matter of the form, as an editor does not show it.
+// contentOf returns a text as a content for the record, opaque if it is too long; nil is no file. Every line gets a
+// newline: whether the last one has it on the disk is part of the form, as an editor does not show it.
 func contentOf(text *string, form string) review.Content {
 	if text == nil {
 		return review.Content{}

@@ -10,10 +10,10 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file refuses what only the disk has: changes of the agent's that a buffer has not taken over, as they
-// conflict with unsaved text there. The record has what buffers show, so these are not in it.
+// This file rejects what only the disk has: changes by the agent that a buffer has not taken over, as they conflict
+// with its unsaved text. The record has what buffers show, so these are not in it.
 
-// underIn returns the files, of one path or with "" of all, that may have such changes.
+// underIn returns the files that may have such changes: the one at a path, or all for "".
 func (l *Ledger) underIn(path string) (paths []string) {
 	for p := range l.behind {
 		if path == "" || p == path {
@@ -24,8 +24,8 @@ func (l *Ledger) underIn(path string) (paths []string) {
 	return paths
 }
 
-// decideUnder has the user's decision about files as a whole be about such changes too. It gives done how many files
-// had some, and why the first of them could not be changed.
+// decideUnder applies the user's decision about whole files to such changes too. It tells done how many files had some,
+// and why the first of them could not be changed.
 func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 	if d.Which != nil || d.Plan != nil {
 		done(0, nil)
@@ -42,7 +42,7 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 	l.refuseUnder(paths, done)
 }
 
-// refuseUnder takes such changes of files back, the last one first.
+// refuseUnder takes such changes back, the last one first.
 func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error)) {
 	files, errs := 0, make([]error, len(paths))
 	l.inOrder(len(paths), func(int) kind { return stays }, func(i int, next func()) {
@@ -76,7 +76,8 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 	})
 }
 
-// takeBack takes one such change back; a file that was not there before is removed, if the disk has what came.
+// takeBack takes one such change back; a file that was not there before is removed, if the disk still has what the
+// agent wrote.
 func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	switch {
 	case b.before.Exists && (b.before.Opaque || b.is.Opaque):
@@ -90,8 +91,8 @@ func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	}
 }
 
-// restoreUnder gives the disk what it had, where that or what it has is no text, unless the record does, which has the
-// file for one that is no text.
+// restoreUnder gives the disk what it had, if that or what it has now is not text, unless the record does so because it
+// has the file as opaque.
 func (l *Ledger) restoreUnder(path string, from, to review.Content, done func(error)) {
 	if f, recorded := l.record.File(path); recorded && f.State == review.Pending || !onDisk(path).SameText(from) {
 		done(nil)
@@ -106,7 +107,7 @@ func (l *Ledger) restoreUnder(path string, from, to review.Content, done func(er
 	l.config.Files.Restore(context.Background(), path, data, cmp.Or(to.Mode, modeOf(path)), l.applied(ended(done)))
 }
 
-// makeAgain makes one such change once more.
+// makeAgain redoes one such change.
 func (l *Ledger) makeAgain(path string, b behind, done func(error)) {
 	if b.before.Opaque || b.is.Opaque {
 		l.restoreUnder(path, b.before, b.is, done)
@@ -115,7 +116,7 @@ func (l *Ledger) makeAgain(path string, b behind, done func(error)) {
 	l.editUnder(path, b.again, done)
 }
 
-// settled tells that nothing of the agent's is under what is unsaved in a buffer any more.
+// settled notes that no change by the agent remains under a buffer's unsaved text.
 func (l *Ledger) settled(path string) {
 	for _, b := range l.behind[path] {
 		if b.turn != nil {
@@ -125,7 +126,7 @@ func (l *Ledger) settled(path string) {
 	delete(l.behind, path)
 }
 
-// editUnder gives the disk of a buffer with unsaved text what to makes of it, and leaves the buffer.
+// editUnder edits the disk under a buffer's unsaved text with to, and leaves the buffer alone.
 func (l *Ledger) editUnder(path string, to func(disk, mine string) string, done func(error)) {
 	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
 		if err == nil && l.turn != nil && w.Disk != nil {
@@ -135,12 +136,12 @@ func (l *Ledger) editUnder(path string, to func(disk, mine string) string, done 
 	}))
 }
 
-// without is what takes a change out of the disk that a buffer with the text mine has not got.
+// without takes a change that a buffer with the text mine lacks out of the disk's text.
 func (b behind) without(disk, mine string) string {
 	return buffers.WithdrawUnder(mine, b.is.Text, disk, b.before.Text)
 }
 
-// again is what makes the change once more.
+// again redoes the change in the disk's text.
 func (b behind) again(disk, _ string) string {
 	text, _ := buffers.Withdraw(b.before.Text, disk, b.is.Text)
 	return text

@@ -41,7 +41,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 				return
 			}
 			if !again {
-				l.turn = nil // what is saved meanwhile has it whole
+				l.turn = nil // a save meanwhile has it whole
 			}
 			var moves [][2]string
 			for _, step := range steps {
@@ -57,11 +57,11 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 					l.history.WasUndone(t, did, failed, l.turn == nil) // unless another turn has begun
 				}
 				l.saveSoon()
-				l.lookAtFolders() // what is there now is no doing of the next turn's
+				l.lookAtFolders() // what is there now is not the next turn's doing
 				finish(t, steps, err)
 			})
 		}
-		// First what the user has done to the turn's files: a refusal that they have undone is the turn's again.
+		// First, what the user has done to the turn's files: a rejection that they have undone is the turn's again.
 		l.refresh(l.record.Paths(), func() {
 			t, files, err := l.undoable(again)
 			if err == nil && which != "" && which != t.Name() {
@@ -76,7 +76,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 	})
 }
 
-// undoable is the turn that an undo is about, and its files as they are to be taken back.
+// undoable returns the turn that an undo is about, and its files as they should be taken back.
 func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	if again {
 		u, ok := l.history.LastUndone()
@@ -85,7 +85,7 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 		}
 		return u.Turn, u.Files, nil
 	}
-	l.take(l.turn) // what was changed after its end counts too
+	l.take(l.turn) // changes after its end count too
 	t := l.history.Last()
 	if t == nil {
 		return nil, nil, errNoTurn
@@ -93,7 +93,7 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	return t, t.Files, nil
 }
 
-// steps says what taking files back does to each as it is now, in the order in which that must be done.
+// steps returns what taking files back does to each as it is now, in the order in which to do it.
 func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 	var paths, old []string
 	for _, f := range files {
@@ -129,13 +129,13 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 	})
 }
 
-// undoing is an undo under way.
+// undoing is an undo in progress.
 type undoing struct {
 	folders folders
 	again   bool
 	steps   []turns.Step
 	errs    []error       // of each step
-	did     []*turns.File // by each step: what leads to where it was again; nil is nothing
+	did     []*turns.File // by each step: what redoes it; nil for nothing
 }
 
 // undoEach takes the steps, as long as goOn says so.
@@ -190,7 +190,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	l.apply(to, func(err error) {
 		if err != nil {
 			u.failed(l, i, err)
-			l.refresh([]string{path}, done) // what was told of it meanwhile was left to the step
+			l.refresh([]string{path}, done) // what was told of it meanwhile was left to this step
 			return
 		}
 		if step.Back != "" || !step.Want.Exists {
@@ -217,9 +217,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			}
 			if is.path != "" && is.Exists == step.Want.Exists {
 				if is.unsaved {
-					l.userNow(is.path, common(step.Want, is.Content)) // what stands in place of other lines was not made of them
+					l.userNow(is.path, common(step.Want, is.Content)) // lines in place of others were not made from those
 				}
-				l.userNow(is.path, is.Content) // with what is not saved
+				l.userNow(is.path, is.Content) // including unsaved text
 			}
 			for _, seen := range now {
 				delete(l.inStep, seen.path)
@@ -232,7 +232,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	})
 }
 
-// undoUnder takes a step about what only the disk has.
+// undoUnder takes a step on what only the disk has.
 func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	step := u.steps[i]
 	path, change := step.Of.Path, behind{was: step.Want, before: step.Want, is: step.Now}
@@ -266,7 +266,7 @@ func (u undoing) failed(l *Ledger, i int, err error) {
 	u.steps[i].Note = "could not be changed"
 }
 
-// common is a content with the lines alone that another one has, too.
+// common returns a content with only the lines that another one has too.
 func common(is, other review.Content) review.Content {
 	if !is.Exists || is.Opaque || other.Opaque {
 		return is
@@ -280,8 +280,8 @@ func common(is, other review.Content) review.Content {
 	return is
 }
 
-// came says what has come of the steps: what leads to where it was again, what could not be changed, and why the first
-// of it could not.
+// came returns the outcome of the steps: what redoes them, what could not be changed, and why the first of that could
+// not.
 func (u undoing) came() (did, failed []turns.File, err error) {
 	for i, step := range u.steps {
 		if u.did[i] != nil {
@@ -294,7 +294,7 @@ func (u undoing) came() (did, failed []turns.File, err error) {
 	return did, failed, cmp.Or(u.errs...)
 }
 
-// began is when the first turn that is known began.
+// began returns when the first known turn began.
 func (l *Ledger) began() time.Time {
 	switch {
 	case len(l.history.Turns) > 0:

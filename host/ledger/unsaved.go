@@ -9,26 +9,27 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
-// This file keeps what record and turns say of a file without its unsaved text, for when the user gives that up.
+// This file keeps what the record and the turns say of a file without its unsaved text, for when the user gives that
+// up.
 
-// inStep is what was said of a file when its buffer had last what the disk has. turns has those that ran.
+// inStep is what the books said of a file when its buffer last matched the disk. turns has those that ran.
 type inStep struct {
 	record review.Image
 	turns  map[*turns.Turn]review.Image
 }
 
-// behind is something of the agent's that the disk has and came under unsaved text, with which it may conflict.
+// behind is a change by the agent to the disk under unsaved text, with which it may conflict.
 type behind struct {
 	turn    *turn          // in which it came; nil for none
 	was, is review.Content // what the disk had before it, and then
-	// before is what a refusal gives the disk: was, or what had been there before the agent removed it.
+	// before is what a rejection gives the disk: was, or what had been there before the agent removed it.
 	before review.Content
-	// conflicts tells that the buffer has not got all of it.
+	// conflicts says that the buffer does not have all of it.
 	conflicts bool
 	kept      bool // the user had accepted it before it was made
 }
 
-// noteUnsaved takes down what is said of a file, before something is that is not saved in its buffer.
+// noteUnsaved notes what the books say of a file, before its buffer gets something unsaved.
 func (l *Ledger) noteUnsaved(path string) {
 	if _, noted := l.inStep[path]; noted || l.behind[path] != nil {
 		return
@@ -40,14 +41,14 @@ func (l *Ledger) noteUnsaved(path string) {
 	l.inStep[path] = s
 }
 
-// nothingUnsaved tells that a buffer has what the disk has, or that what is said of the file was decided about.
+// nothingUnsaved says that a buffer matches the disk, or that a decision has changed what the books say of the file.
 func (l *Ledger) nothingUnsaved(path string) {
 	delete(l.inStep, path)
 	l.settled(path)
 }
 
-// cameUnder takes down that the disk has something of the agent's which its buffer may not have, for when that reads
-// it. The turn may be nil, for none; reviewed tells that the user had accepted it.
+// cameUnder notes a change by the agent to the disk that its buffer may lack, for when the buffer is reloaded. The turn
+// may be nil; reviewed says that the user had accepted the change.
 func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, reviewed bool) {
 	list := l.behind[w.Path]
 	came := behind{turn: t, is: is, conflicts: w.Conflict, kept: reviewed}
@@ -66,7 +67,7 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 	l.saveSoon()
 }
 
-// isBehind notes what is under unsaved text, the last of which is new: what of it conflicts is its turn's to undo.
+// isBehind notes the changes under unsaved text, the last of which is new: what of it conflicts is its turn's to undo.
 func (l *Ledger) isBehind(path string, list []behind) {
 	l.behind[path] = list
 	if last := list[len(list)-1]; last.turn != nil && last.conflicts {
@@ -74,7 +75,7 @@ func (l *Ledger) isBehind(path string, list []behind) {
 	}
 }
 
-// removed is what a file had on the disk before the agent removed it, in a turn or, if that waits for a decision, earlier.
+// removed returns what a file had on the disk before the agent removed it, in a turn or, if that is pending, earlier.
 func (l *Ledger) removed(t *turn, path string) review.Content {
 	if t != nil && t.gone[path].Exists {
 		return t.gone[path]
@@ -85,9 +86,9 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 	return review.Content{}
 }
 
-// unsavedGone tells that what is unsaved in a buffer counts no more, but what the disk has, some of which the agent may
-// have written: from there on it is as if nothing had been unsaved, also in earlier turns. It reports whether something
-// of the agent's is there by that. loaded tells that the buffer is there still.
+// unsavedGone says that what was unsaved in a buffer is gone, and the disk counts, where the agent may have written:
+// from now on it is as if nothing had been unsaved, also in earlier turns. It reports whether that brings in a change
+// by the agent. loaded says that the buffer still exists.
 func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 	list := l.behind[now.path]
 	inBuffer, _ := l.record.File(now.path)
@@ -98,7 +99,7 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 	}
 	made := len(list) > 0 && !list[0].was.Exists
 	if made {
-		list[0].was = list[0].before // it was the agent that had removed it
+		list[0].was = list[0].before // the agent had removed it
 	}
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
 		return false
@@ -112,7 +113,7 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 		inRecord, _ := l.record.File(now.path)
 		was, kept := b.was, b.kept
 		if made && kept && i == 0 && inBuffer.Baseline.Exists && !inBuffer.Baseline.Opaque && !is.Opaque {
-			// It was accepted in what the buffer had: that the agent had removed the file before was not.
+			// The user accepted it in what the buffer had, but not that the agent had removed the file before.
 			was.Text, _ = buffers.Merge(inBuffer.Baseline.Text, b.was.Text, inBuffer.Accepted.Text)
 			l.agentChanged(b.turn, now.path, b.was, was)
 			keepWritten(l.record, now.path, inRecord, b.was, was)
@@ -129,16 +130,16 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 	return true
 }
 
-// removedUnder tells that the agent has removed a file under unsaved text, which had a content on the disk.
+// removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
 func (l *Ledger) removedUnder(path string, was review.Content) {
 	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
-		l.unsavedGone(sight{path: path, Content: was}, true) // no buffer gets any more what it has not got
+		l.unsavedGone(sight{path: path, Content: was}, true) // what the buffer lacks it will never get
 	}
 	l.nothingUnsaved(path)
 }
 
-// setBack has the books say of a file what they said before there was something unsaved, where that is known. What
-// came since is in list.
+// setBack makes the books say of a file what they said before something was unsaved, if that is known. list has what
+// came since.
 func (l *Ledger) setBack(path string, list []behind) {
 	s, noted := l.inStep[path]
 	if !noted {
@@ -158,7 +159,7 @@ func (l *Ledger) setBack(path string, list []behind) {
 	}
 }
 
-// neverCame tells that a turn was undone: what comes of it from now on is of no turn.
+// neverCame says that a turn was undone: what still comes of it belongs to no turn.
 func (l *Ledger) neverCame(undone *turns.Turn) {
 	for _, list := range l.behind {
 		for i := range list {

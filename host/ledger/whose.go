@@ -14,23 +14,23 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then
-// on what the user does to it in Neovim is the user's, and all else until the turn is over is the agent's, by
-// whichever way and in whichever order. Outside of a turn only what comes through the client is the agent's.
+// This file has the one rule that says whose a change is. What a file was when the turn began is fixed. From then on
+// what the user does to it in Neovim is the user's, and all else until the turn is over is the agent's, by whatever
+// means and in whatever order. Outside of a turn only what comes through the client is the agent's.
 //
-// The ways in (writes through the client, changes under a buffer, calls that name files, comparisons of the
-// folders) say which path to look at. What was there before is not theirs to say, but for a file that a buffer
-// shows: there the agent's changes are told one by one with the text right before them, and all else is the user's.
+// The sources (writes through the client, changes under a buffer, calls that name files, comparisons of the folders)
+// only say which path to look at, not what was there before. The exception is a file that a buffer shows: there the
+// agent's changes come one by one, each with the text right before it, and all else is the user's.
 
 // maxWait is how long a prompt waits for the look at the folders with which its turn begins, and maxFirst how much
-// longer where the first look of all is still under way.
+// longer if the first look of all is still in progress.
 var maxWait, maxFirst = time.Second, 500 * time.Millisecond // longer in tests
 
-// coarse is how far a file's time may be behind the clock.
+// coarse is how far a file's time may lag behind the clock.
 const coarse = 20 * time.Millisecond
 
-// known is what a file was when it was last seen in a turn, or else when that began; false where neither is known.
-// now is what is there, which saves reading what has not changed.
+// known returns what a file was when last seen in a turn, or else when that began; false if neither is known. now is
+// what is there, which saves reading what has not changed.
 func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
 	if t == nil || t.over {
 		return review.Content{}, false
@@ -50,7 +50,7 @@ func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
 	case s.Kind != checkpoint.File:
 		return review.Content{}, false
 	case !now.loaded && now.Exists && s.Size == now.size && s.ModTime == now.modified && s.Changed == now.since.UnixNano():
-		now.Mode = s.Mode.Perm() // that may have been looked up later
+		now.Mode = s.Mode.Perm() // which may have been looked up later
 		return now.Content, true
 	}
 	if is, ok := l.originals.content(s); ok {
@@ -61,7 +61,7 @@ func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
 	return is, true
 }
 
-// atBegin is what the folders had at a path when a turn began; listed is false where nobody has looked there.
+// atBegin returns what the folders had at a path when a turn began; listed is false if no look covered it.
 func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 	if t.first == nil {
 		return s, false
@@ -83,13 +83,13 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 	if s.Kind != checkpoint.None || !now.Exists {
 		return s, s.Kind != checkpoint.None || t.first.Whole(now.path)
 	}
-	// It is new, unless the look has left it out.
+	// It is new, unless the look left it out.
 	_, fresh := t.fresh[now.path]
 	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-coarse)) && !files.Ignored(context.Background(), now.path)
 }
 
-// account brings a file into the books as it was just seen, and reports whether it has something new of the agent's.
-// The turn may be nil, for none.
+// account records a file as it was just seen, and reports whether it has something new by the agent. The turn may be
+// nil.
 func (l *Ledger) account(t *turn, now sight) bool {
 	if now.loaded && !l.loaded[now.path] && t != nil && !t.over { // it was opened just now, see FileOpened
 		if now.loaded = false; now.unsaved {
@@ -113,7 +113,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 		l.userNow(now.path, now.Content)
 		return false
 	case now.loaded && (!now.Exists || l.isGone(now.path)):
-		return false // the watch tells, also that it is back
+		return false // the watch will tell, also when it returns
 	case !now.loaded && l.loaded[now.path]:
 		l.gaveUp(t, now)
 	}
@@ -136,7 +136,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	case was.Mark() == now.Mark():
 		l.userNow(now.path, now.Content)
 	default:
-		delete(l.inStep, now.path) // it is said otherwise
+		delete(l.inStep, now.path) // the record no longer says so
 		l.agentChanged(t, now.path, was, now.Content)
 		l.config.Others(now.path, now.Content)
 		return true
@@ -144,7 +144,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 	return false
 }
 
-// leftByUser tells that a file is gone which the user has given another name. The turn may be nil, for none.
+// leftByUser reports whether a file is gone because the user has renamed it. The turn may be nil.
 func (l *Ledger) leftByUser(t *turn, now sight) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
 		return false
@@ -155,19 +155,19 @@ func (l *Ledger) leftByUser(t *turn, now sight) bool {
 	return true
 }
 
-// isCopy tells that a file is what the user has written under another name, if it was not seen since.
+// isCopy reports whether a file is what the user has written under another name, and was not seen since.
 func (t *turn) isCopy(now sight) bool {
 	_, seen := t.seen[now.path]
 	return !seen && now.Exists && t.copies[now.path]
 }
 
-// Took takes a write of the agent's through its client, by "fs", or a change on the disk under a loaded
-// buffer, by "disk". One that the user has decided about before it was made is kept.
+// Took records a write by the agent through its client, by "fs", or a change on the disk under a loaded buffer, by
+// "disk". If the user accepted it before it was made, it is kept.
 func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed) }) })
 }
 
-// Noted runs then, on any goroutine, when what was taken before is saved, unless that is too much to be saved at once.
+// Noted runs then, on any goroutine, when what was recorded before is saved, unless that is too much to save at once.
 func (l *Ledger) Noted(then func()) {
 	if !l.box.Put(func() {
 		if len(l.scans.early) > 0 { // some of it waits for the first look
@@ -180,7 +180,7 @@ func (l *Ledger) Noted(then func()) {
 	}
 }
 
-// TookMove takes a move of the agent's through its client: what is gone at one path and was made at another.
+// TookMove records a move by the agent through its client: what is gone at one path and was created at another.
 func (l *Ledger) TookMove(gone, made buffers.Written) {
 	l.box.Put(func() {
 		l.whenKnown(gone.Path, true, func() {
@@ -201,8 +201,8 @@ func (l *Ledger) TookMove(gone, made buffers.Written) {
 	})
 }
 
-// whenKnown runs f when it is known what a file was before the turn, which the first look at the folders tells. Of a
-// file that a buffer shows that is told, unless it is gone. What else comes of the file waits too.
+// whenKnown runs f when it is known what a file was before the turn, which the first look at the folders tells, or the
+// buffer that shows the file, unless it is gone. Whatever else happens to the file waits too.
 func (l *Ledger) whenKnown(path string, gone bool, f func()) {
 	t := l.turn
 	if t == nil || t.over || t.first != nil || !l.scans.running {
@@ -217,11 +217,11 @@ func (l *Ledger) whenKnown(path string, gone bool, f func()) {
 	l.scans.early = append(l.scans.early, f)
 }
 
-// toldChange is a change that was told, with the texts for the record.
+// toldChange is a reported change, with the texts for the record.
 type toldChange struct {
 	buffers.Written
 	by                string         // see [Ledger.Took]
-	before, now, disk review.Content // of the file; disk what it has of now, where a buffer has more
+	before, now, disk review.Content // of the file; disk is the part of now on the disk, if a buffer has more
 }
 
 func tellChange(w buffers.Written, by string) toldChange {
@@ -232,7 +232,7 @@ func tellChange(w buffers.Written, by string) toldChange {
 	c.now = contentOf(w.After, w.FormAfter)
 	c.now.Mode = modeOf(w.Path)
 	if c.now.Opaque && len(*w.After) > maxReviewed {
-		c.now.Text = largeMark(w.Path) // as a look has it
+		c.now.Text = largeMark(w.Path) // as a look marks it
 	}
 	if w.Disk == nil && !w.Unsaved {
 		c.disk = c.now
@@ -240,13 +240,13 @@ func tellChange(w buffers.Written, by string) toldChange {
 	return c
 }
 
-// took brings a change that was told into the books.
+// took records a reported change.
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
 	switch {
 	case reviewed, w.Created, w.Unsaved && w.Behind == nil:
-		l.nothingUnsaved(w.Path) // that is known for certain
+		l.nothingUnsaved(w.Path) // which is certain
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(w.Path)
 	case !w.Unsaved && c.before.Exists: // it was given up before this came
@@ -257,7 +257,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 			return // all of it conflicts
 		}
 	}
-	if t != nil && !t.over && t.follows(w) { // it was told after the turn began
+	if t != nil && !t.over && t.follows(w) { // it was reported after the turn began
 		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
 		if !t.previous.made(w) {
 			l.userNow(w.Path, c.now)
@@ -295,9 +295,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.tell([]Event{{w.Path, by}})
 }
 
-// agentMade takes a file that the agent has made anew under a buffer with unsaved text. Where it was the agent that had
-// removed it, or moved it away, or it knew what the buffer has, what that has beside the agent's changes is the user's,
-// and stands where they have put it.
+// agentMade records a file that the agent has created again under a buffer with unsaved text. If the agent had removed
+// it or moved it away, or knew what the buffer has, the rest of the buffer is the user's, and stays where they have put
+// it.
 func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	disk, had := c.disk, c.before
 	if disk.Mode = c.now.Mode; !had.Exists {
@@ -315,7 +315,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 		l.record.Changed(c.Path, had, c.now)
 	} else {
 		l.record.Changed(c.Path, was, disk)
-		l.userNow(c.Path, c.now) // what the buffer has beside it
+		l.userNow(c.Path, c.now) // what else the buffer has
 	}
 	switch {
 	case t == nil:
@@ -328,13 +328,13 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	delete(t.gone, c.Path)
 }
 
-// shown tells that a buffer had the file, so that the text right before the change is the one that was told.
+// shown reports whether a buffer had the file, so that the text right before the change is the reported one.
 func (c toldChange) shown(l *Ledger) bool {
 	return c.by == "disk" || c.Buf != 0 && (l.loaded[c.Path] || c.Unsaved)
 }
 
-// wasBefore is what the file was before a change in a turn, which may be nil; news is false where the change was seen
-// before. What a buffer had before is told, and what a file had of which nothing else is known.
+// wasBefore returns what the file was before a change in a turn, which may be nil; news is false if the change was seen
+// before. The report counts for what a buffer had, and for a file of which nothing else is known.
 func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Content, news bool) {
 	there := sight{path: c.Path, since: c.Since}
 	if !c.Deleted {
@@ -358,7 +358,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 		was = review.Opaque("not known")
 	}
 	if reviewed && known && c.before.Exists && !was.SameText(c.before) {
-		// What was made of it before was not in the question.
+		// What it was before was not part of the question.
 		before := c.before
 		before.Mode = was.Mode
 		l.agentChanged(t, c.Path, was, before)
@@ -367,9 +367,9 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	return was, true
 }
 
-// follows tells that a turn began after a change that is told in it. A file's time may be coarse, and is no
-// help where a prompt comes at once; the clock by which the disk was read is exact. Of what is gone no time tells, but
-// the look with which the turn began.
+// follows reports whether a turn began after a change that is reported in it. A file's time may be coarse, and does not
+// help if a prompt comes at once; the clock at which the disk was read is exact. For a file that is gone, the look with
+// which the turn began decides.
 func (t *turn) follows(w buffers.Written) bool {
 	if !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
 		return true
@@ -379,18 +379,17 @@ func (t *turn) follows(w buffers.Written) bool {
 		t.first.State(w.Path).Kind == checkpoint.None
 }
 
-// made tells that a change may be of a turn which has ended, and at whose end is still being looked; the turn may be
-// nil, for none.
+// made reports whether a change may belong to a turn that has ended but is still being looked at; the turn may be nil.
 func (t *turn) made(w buffers.Written) bool {
 	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
 }
 
-// Elsewhere hears what a file has become by another session: to this one that is as the user's.
+// Elsewhere hears what a file has become through another session: to this one, that is the user's change.
 func (l *Ledger) Elsewhere(path string, is review.Content) {
 	l.box.Put(func() {
 		l.whenKnown(path, false, func() {
 			if l.loaded[path] {
-				return // what is in a buffer besides this agent's changes is the user's anyway
+				return // what a buffer has besides this agent's changes is the user's anyway
 			}
 			if t := l.turn; t != nil && !t.over {
 				t.seen[path] = is
@@ -410,9 +409,9 @@ func (l *Ledger) isGone(path string) bool {
 	return l.turn != nil && l.turn.gone[path].Exists
 }
 
-// agentChanged takes a change of the agent's in a turn, which may be nil.
+// agentChanged records a change by the agent in a turn, which may be nil.
 func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
-	if is.Opaque { // the record forgets the texts of what is no text any more
+	if is.Opaque { // the record forgets the texts of what is no longer text
 		l.record.Now(path, was)
 		f, _ := l.record.File(path)
 		texts := []review.Content{was, f.Baseline, f.Accepted}
@@ -437,7 +436,7 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	}
 }
 
-// agentMoved takes a move by the agent in a turn, which may be nil.
+// agentMoved records a move by the agent in a turn, which may be nil.
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
@@ -452,11 +451,11 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	delete(t.gone, from)
 }
 
-// userNow brings what is known of a file in step with what the user has.
+// userNow updates what is known of a file to what the user has.
 func (l *Ledger) userNow(path string, now review.Content) {
 	if !now.Exists {
 		l.record.Removed(path)
-		return // an undo of the turn says so
+		return // undoing the turn tells them
 	}
 	l.record.Now(path, now)
 	if l.turn != nil {
@@ -464,8 +463,8 @@ func (l *Ledger) userNow(path string, now review.Content) {
 	}
 }
 
-// UserChanged hears of a change on the disk under a loaded buffer that is the user's. With what they do next it would
-// look like another one.
+// UserChanged hears of the user's change on the disk under a loaded buffer. Together with what they do next it would
+// look different.
 func (l *Ledger) UserChanged(w buffers.Written) {
 	l.box.Put(func() {
 		f, recorded := l.record.File(w.Path)
@@ -480,7 +479,7 @@ func (l *Ledger) UserChanged(w buffers.Written) {
 	})
 }
 
-// UserSaved hears that the user has written a file: what it has then is theirs.
+// UserSaved hears that the user has written a file: what it then has is theirs.
 func (l *Ledger) UserSaved(path string) {
 	l.box.Put(func() {
 		t := l.turn
@@ -489,7 +488,7 @@ func (l *Ledger) UserSaved(path string) {
 		}
 		t.saved[path] = true
 		l.see(path, false, func(now sight) {
-			if now.path != "" && now.Exists { // else it is gone again, of which the watch tells
+			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
 				l.originals.keepDisk(now.path, now.Content)
 				l.userNow(now.path, now.Content)
@@ -499,8 +498,7 @@ func (l *Ledger) UserSaved(path string) {
 	})
 }
 
-// UserRenamed hears that the user has given the file of a buffer another name, under which they have perhaps
-// written it.
+// UserRenamed hears that the user has given the file of a buffer another name, and may have written it under that.
 func (l *Ledger) UserRenamed(from, to string) {
 	l.box.Put(func() {
 		if l.turn == nil || l.isGone(from) {
@@ -517,9 +515,9 @@ func (l *Ledger) UserRenamed(from, to string) {
 	})
 }
 
-// FileOpened hears that a buffer shows a file, or no longer, or that the user has saved it, with the text that the
-// disk had when Neovim read it, or when the buffer was last in step with it. What others have made of a file before it
-// was opened is the agent's, while a turn runs; what the user leaves unsaved is gone.
+// FileOpened hears that a buffer shows a file or no longer does, or that the user has saved it, with the text that the
+// disk had when Neovim read it, or when the buffer last matched it. While a turn runs, what others changed before the
+// file was opened is the agent's; what the user leaves unsaved is gone.
 func (l *Ledger) FileOpened(o buffers.Opened) {
 	l.box.Put(func() { l.whenKnown(o.Path, false, func() { l.fileOpened(o) }) })
 }
@@ -563,7 +561,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			l.tell([]Event{{o.Path, "disk"}})
 		}
 	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
-		return // as was told
+		return // as reported
 	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
 		l.tell([]Event{{o.Path, "disk"}})
 	default:
@@ -589,8 +587,8 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 }
 
-// gaveUp has the last that was seen of a file be what the disk had then: the user has given up what was unsaved in its
-// buffer, by reading it anew, closing it, or giving it another name.
+// gaveUp makes what was last seen of a file what the disk had then: the user has given up its buffer's unsaved text, by
+// reloading, closing or renaming it.
 func (l *Ledger) gaveUp(t *turn, now sight) {
 	disk, told := t.disk[now.path]
 	switch {
@@ -605,7 +603,7 @@ func (l *Ledger) gaveUp(t *turn, now sight) {
 	l.userNow(now.path, disk)
 }
 
-// largeMark tells a file that is too large to be compared from its other contents.
+// largeMark distinguishes the contents of a file that is too large to compare.
 func largeMark(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	Reject Decision = "reject"
 )
 
-// Selection says which changes of a file are meant; the zero value is all that is pending, and that the
-// file was added, deleted or moved.
+// Selection selects changes of a file. The zero value selects all that is pending, and the file's having been added,
+// deleted or moved.
 type Selection struct {
 	Hunks []int           // whole ones, as in File.Hunks
 	Parts []linediff.Edit // of what is pending: lines of the accepted text that became lines of the present one
@@ -27,11 +27,11 @@ type Selection struct {
 	Form  bool
 }
 
-// Plan is what comes of a decision.
+// Plan is the outcome of a decision.
 type Plan struct {
 	Path string
-	// Now is what is at the path, and Want what is to be there. Where both are opaque but differ, the
-	// contents must come from elsewhere.
+	// Now is what is at the path, and Want what should be there. If both are opaque but differ, the contents must come
+	// from elsewhere.
 	Now, Want Content
 	Back      string // where the file is to be moved to, or ""
 
@@ -39,10 +39,10 @@ type Plan struct {
 	was, next file
 }
 
-// Edits reports whether something is to be done to the file.
+// Edits reports whether the file has to change.
 func (p Plan) Edits() bool { return p.Now != p.Want || p.Back != "" }
 
-// Decides reports whether the plan makes anything other than it is.
+// Decides reports whether the plan changes anything.
 func (p Plan) Decides() bool {
 	return p.Edits() || p.next.text != p.was.text || p.next.Accepted != p.was.Accepted ||
 		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
@@ -55,7 +55,7 @@ var (
 	errNoSuchHunk   = errors.New("that change is gone")
 )
 
-// Plan says what a decision makes of a file. Nothing is changed before Commit. Its errors do not name the file.
+// Plan returns the outcome of a decision about a file. Nothing changes before Commit. Its errors do not name the file.
 func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	f := r.files[path]
 	if f == nil || f.away {
@@ -63,7 +63,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
-	n.gone = nil // what is decided of a removal is decided of what was removed
+	n.gone = nil // a decision about a removal covers what was removed
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
 		if n.MovedTo != "" {
@@ -121,7 +121,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		n.Present.Form, n.Present.Mode = n.Accepted.Form, n.Accepted.Mode // they go with the last hunk
 	}
 	if mine := n.mine(); d == Reject && !n.Present.Exists && mine != "" {
-		// What the user has written into a new file stays, and the file with it.
+		// The user's lines in a new file stay, and so does the file.
 		n.Present = Text(mine)
 		n.Present.Form, n.Present.Mode = f.Present.Form, f.Present.Mode
 		for _, c := range []*Content{&n.Baseline, &n.Accepted} {
@@ -133,7 +133,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	return p, nil
 }
 
-// mine is what of a file is the user's, when all that the agent did is refused.
+// mine returns the user's part of a file, for when all of the agent's changes are rejected.
 func (f *file) mine() string {
 	if f.text == nil {
 		return f.Accepted.Text
@@ -141,7 +141,7 @@ func (f *file) mine() string {
 	return f.text.present()
 }
 
-// bringBack has a file be as it was before all of it was refused, and that be kept.
+// bringBack restores a file as it was before all of it was rejected, and keeps it.
 func (f *file) bringBack() {
 	f.Present = f.taken
 	if f.text != nil {
@@ -158,8 +158,8 @@ func (f *file) bringBack() {
 	f.Accepted, f.refused, f.taken = f.Present, "", Content{}
 }
 
-// Commit has a plan be so, after what it wants was done to the file; false tells that the file has changed
-// in the record since, and nothing is done.
+// Commit puts a plan into effect after the file has got what it wants. It returns false, and does nothing, if the file
+// has changed in the record since.
 func (r *Record) Commit(p Plan) bool {
 	f := r.files[p.Path]
 	if f == nil || f.away || f != p.of || f.Present != p.Now {
@@ -181,7 +181,7 @@ func (r *Record) Commit(p Plan) bool {
 	return true
 }
 
-// Undo says what brings a file back to what it was before a plan was committed, if it has not changed in the
+// Undo returns the plan that takes a file back to what it was before a plan was committed, if it has not changed in the
 // record since.
 func (r *Record) Undo(p Plan) (Plan, error) {
 	path := p.next.Path
@@ -199,7 +199,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	return back, nil
 }
 
-// decide makes what is meant kept or rejected, and reports whether something of it was not so already.
+// decide keeps or rejects the selection, and reports whether that changed anything.
 func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, err error) {
 	parts := slices.Clone(which.Parts)
 	if whole {
@@ -225,7 +225,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 		}
 	}
 	changed = len(parts)+len(again) > 0
-	// The last one first: those before it stay where they are.
+	// The last one first, so that those before it stay in place.
 	slices.SortFunc(parts, func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) })
 	slices.SortFunc(again, func(a, b change) int { return b.at - a.at })
 	var places []place
@@ -257,12 +257,12 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 	return changed, nil
 }
 
-// within tells that an edit is a part of another one.
+// within reports whether an edit is part of another one.
 func within(e, whole linediff.Edit) bool {
 	return e.A0 >= whole.A0 && e.A1 <= whole.A1 && e.B0 >= whole.B0 && e.B1 <= whole.B1 && e.A0 <= e.A1 && e.B0 <= e.B1
 }
 
-// revise turns a decision into the other one.
+// revise reverses a decision.
 func (s *stretch) revise(c change) bool {
 	if c.State == Kept {
 		s.refuse(s.reopen(s.keptEdit(c.parts[0])))
@@ -275,15 +275,15 @@ func (s *stretch) revise(c change) bool {
 	return ok
 }
 
-// change is a hunk with what it consists of.
+// change is a hunk with its parts.
 type change struct {
 	Hunk
 	at    int             // in the accepted text
 	parts []linediff.Edit // pending ones; or the one that was kept or refused
 }
 
-// changes gives all changes of a file, in the order of the present text. What was kept where something is
-// pending again is part of that.
+// changes returns all changes of a file, in the order of the present text. What was kept where something is pending
+// again is part of the latter.
 func (l *layers) changes() []change {
 	type region struct {
 		change
@@ -365,18 +365,18 @@ func (l *layers) hunks() []Hunk {
 	return list
 }
 
-// Change is a change of a text, as it is shown: the lines before and after it, with their newlines. Of what
-// is pending they are those of the accepted and of the present text; of what was rejected, those that are
-// there and those that were.
+// Change is a change of a text, as it is shown: the lines before and after it, with their newlines. For a pending
+// change they are lines of the accepted and the present text; for a rejected one, the lines that are there and those
+// that were.
 type Change struct {
 	State    State
 	Hunk     int // in File.Hunks
-	Line     int // of the present text, from 1: the first of what is new, or the one behind what is gone
+	Line     int // of the present text, from 1: the first new line, or the one after what is gone
 	Old, New []string
-	Part     linediff.Edit // for a Selection; of pending changes alone
+	Part     linediff.Edit // for a Selection; of pending changes only
 }
 
-// Changes returns the changes of a file in the order of the present text; none of an opaque one.
+// Changes returns the changes of a file in the order of the present text; an opaque file has none.
 func (f File) Changes() []Change {
 	if f.text == nil {
 		return nil

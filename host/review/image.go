@@ -1,9 +1,9 @@
 package review
 
-// Image is what a record says of a file at one moment. The zero value is nothing.
+// Image is what a record has of a file at one moment. The zero value is nothing.
 type Image struct{ file *file }
 
-// Image returns what the record says of a file now.
+// Image returns what the record has of a file now.
 func (r *Record) Image(path string) Image {
 	f := r.files[path]
 	if f == nil {
@@ -13,7 +13,7 @@ func (r *Record) Image(path string) Image {
 	return Image{&is}
 }
 
-// SetBack has the record say of a file what it has said before, at the same path.
+// SetBack puts an earlier image of a file back into the record, at the same path.
 func (r *Record) SetBack(path string, was Image) {
 	f := r.files[path]
 	switch {

@@ -9,18 +9,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// layers are the texts of one file: the baseline, of which the user's decisions make the accepted text, of
-// which the agent's pending changes make the present one. A text of its own keeps what was refused, so that
-// an undo of the refusal is known for what it is. What the user types is in all of them.
+// layers are the texts of one file: the baseline, of which the user's decisions make the accepted text, of which the
+// agent's pending changes make the present one. A text of its own keeps what was rejected, so that an undo of the
+// rejection is recognized. What the user types is in all of them.
 type layers struct {
 	kept    pair     // from the baseline to the accepted text
 	pending pair     // from the accepted text to the present one
-	refused pair     // from what there would be with all that was refused to the accepted text
+	refused pair     // from the accepted text plus all that was rejected to the accepted text
 	made    []string // refusals as they were made, see remember; never changed in place
 }
 
-// maxTried bounds how many changes are looked at one by one when the user has edited: an undo of one of
-// them is told by its text.
+// maxTried bounds how many changes are tried one by one after an edit by the user, which may undo one of them.
 const maxTried = 32
 
 func newLayers(text string) layers {
@@ -32,7 +31,7 @@ func (l *layers) baseline() string { return l.kept.base }
 func (l *layers) accepted() string { return l.pending.base }
 func (l *layers) present() string  { return l.pending.present }
 
-// agents are the lines of the present text that the agent has added, kept or not.
+// agents returns the lines of the present text that the agent has added, kept or not.
 func (l *layers) agents() string {
 	var text strings.Builder
 	kept := layers{pending: l.kept}
@@ -44,11 +43,11 @@ func (l *layers) agents() string {
 	return text.String()
 }
 
-// agent gives the present text another one of the agent's.
+// agent replaces the present text with one by the agent.
 func (l *layers) agent(now string) {
 	l.pending.change(now, true)
 	l.rebase(false)
-	// What was refused there is old.
+	// What was rejected there is out of date.
 	var old []linediff.Edit
 	var places []place
 	for _, e := range slices.Backward(l.refused.edits) {
@@ -66,7 +65,7 @@ func (l *layers) agent(now string) {
 // pendingAt reports whether something pending meets lines of the accepted text.
 func (l *layers) pendingAt(from, to int) bool {
 	list := l.pending.edits
-	// Those before it end before from; of the rest only the first two can meet it, where the first only touches it.
+	// Those before it end before from; of the others only the first two can meet it, if the first only touches it.
 	first := sort.Search(len(list), func(i int) bool { return list[i].A1 >= from })
 	for _, e := range list[first:min(first+2, len(list))] {
 		if meet(e.A0, e.A1, from, to) {
@@ -76,7 +75,7 @@ func (l *layers) pendingAt(from, to int) bool {
 	return false
 }
 
-// user gives the present text another one of the user's, who may have undone a change or its refusal.
+// user replaces the present text with one by the user, who may have undone a change or its rejection.
 func (l *layers) user(now string) {
 	if now == l.present() {
 		return
@@ -86,17 +85,17 @@ func (l *layers) user(now string) {
 	l.rebase(false)
 }
 
-// mostMade is of how many refusals is known what they were when they were made.
+// mostMade is how many rejections are remembered as they were when made.
 const mostMade = 10_000
 
-// remember knows a refusal as it is when it is made.
+// remember records a rejection as it is when made.
 func (l *layers) remember(e linediff.Edit) {
 	made := refusal(strings.Join(l.acceptedLines(e.B0, e.B1), ""), strings.Join(lines(l.refused.base, e.A0, e.A1), ""))
 	l.made = append(slices.Clip(l.made), made)
 }
 
-// asMade tells of a refusal that the lines which stay by it are those that it was about: when the user has
-// changed them since, and takes them out, that is no undo of it.
+// asMade returns a function that reports whether the lines that stay with a rejection are still those it was made
+// about. If the user has changed them since, taking them out does not undo it.
 func (l *layers) asMade() func(linediff.Edit) bool {
 	made := map[string]bool{}
 	for _, m := range l.made {
@@ -108,16 +107,16 @@ func (l *layers) asMade() func(linediff.Edit) bool {
 	}
 }
 
-// refusal tells what was refused, and what stays by that, from all else.
+// refusal identifies a rejection by what was rejected and what stays.
 func refusal(stays, refused string) string { return sum(sum(stays) + refused) }
 
-// retraction is what taking changes back makes of lines.
+// retraction is what taking changes back does to lines.
 type retraction struct {
 	gone  map[int]bool // lines of the accepted text
 	fresh []string     // lines of the present text that were not there
 }
 
-// retraction says what comes of giving the present text another one.
+// retraction returns what replacing the present text with now takes back.
 func (l *layers) retraction(now string) retraction {
 	r := retraction{gone: map[int]bool{}}
 	text := linediff.Lines(now)
@@ -132,15 +131,15 @@ func (l *layers) retraction(now string) retraction {
 	return r
 }
 
-// isPending reports whether a line of the present text is one that a pending change has added.
+// isPending reports whether a pending change has added a line of the present text.
 func (l *layers) isPending(line int) bool {
 	list := l.pending.edits
 	i := sort.Search(len(list), func(i int) bool { return list[i].B1 > line })
 	return i < len(list) && list[i].B0 <= line
 }
 
-// unkeep has what was kept, and was taken back since, count as not kept: it is no change of the agent's that the
-// baseline is there again. Of lines that were replaced all wait for a decision again when some are taken back.
+// unkeep makes what was kept, and has been taken back since, not kept: that the baseline is back is not a change by the
+// agent. If some lines of a replacement are taken back, all of them are pending again.
 func (l *layers) unkeep(r retraction) {
 	type taken struct {
 		linediff.Edit
@@ -189,8 +188,9 @@ func (l *layers) unkeep(r retraction) {
 	})
 }
 
-// takenBack are the parts that are pending where some lines of a kept edit, counted in the file, were taken back, if by
-// these just lines of the baseline are there again: what is left of the edit stays kept. Else it is nil.
+// takenBack returns the parts that are pending where some lines of a kept edit, counted in the file, were taken back,
+// provided that this only brought lines of the baseline back: the remainder of the edit stays kept. Otherwise it
+// returns nil.
 func (s *stretch) takenBack(kept linediff.Edit, gone []int) (parts []linediff.Edit) {
 	if len(gone) == 0 || len(gone) == kept.B1-kept.B0 {
 		return nil
@@ -222,19 +222,19 @@ func (s *stretch) takenBack(kept linediff.Edit, gone []int) (parts []linediff.Ed
 	return parts
 }
 
-// rebase has the other pairs know the accepted text, which the user, or with kept a decision, has changed.
+// rebase gives the other pairs the accepted text, which the user, or with kept a decision, has changed.
 func (l *layers) rebase(kept bool) {
 	l.kept.change(l.pending.base, kept)
 	l.refused.change(l.pending.base, false)
 }
 
-// keep has a part of a pending edit count as accepted.
+// keep accepts a part of a pending edit.
 func (l *layers) keep(part linediff.Edit) {
 	l.pending.rebase(part, lines(l.present(), part.B0, part.B1))
 	l.rebase(true)
 }
 
-// reopen has an edit that was kept count as pending again, and returns it.
+// reopen makes a kept edit pending again, and returns it.
 func (l *layers) reopen(kept linediff.Edit) (part linediff.Edit) {
 	at := linediff.Edit{A0: kept.B0, A1: kept.B1, B0: forth(l.pending.edits, kept.B0, true), B1: forth(l.pending.edits, kept.B1, false)}
 	at.B1 = max(at.B0, at.B1)
@@ -248,7 +248,7 @@ func (l *layers) refuse(part linediff.Edit) {
 	fresh, gone := l.acceptedLines(part.A0, part.A1), lines(l.present(), part.B0, part.B1)
 	l.pending.replace(part.B0, part.B1, fresh, true)
 	l.rebase(false)
-	// What was refused at that place before is forgotten.
+	// What was rejected there before is forgotten.
 	at := linediff.Edit{B0: part.A0, B1: part.A1}
 	for _, e := range l.refused.edits {
 		if meet(e.B0, e.B1, part.A0, part.A1) {
@@ -265,7 +265,7 @@ func (l *layers) refuse(part linediff.Edit) {
 	}
 }
 
-// bring puts a refused edit back as a pending one, and returns it; false tells that other changes are in its place.
+// bring puts a rejected edit back as a pending one, and returns it; ok is false if other changes are in its place.
 func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	for _, e := range l.pending.edits {
 		if meet(e.A0, e.A1, refused.B0, refused.B1) {
@@ -281,8 +281,8 @@ func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	return linediff.Edit{A0: refused.B0, A1: refused.B1, B0: from, B1: from + len(fresh)}, true
 }
 
-// recognize takes out of an edit of the user's what is the undo of a refusal, or of a change of the agent's,
-// which is a refusal too, with undone: what then is between the present text and now has become smaller by just that.
+// recognize finds in an edit by the user the undo of a rejection or, with undone, of a change by the agent, which is a
+// rejection too. It applies these, so that the difference between the present text and now shrinks by just that.
 func (l *layers) recognize(now string, undone bool) {
 	if len(l.refused.edits) == 0 && (len(l.pending.edits) == 0 || !undone) {
 		return
@@ -334,7 +334,7 @@ func (l *layers) recognize(now string, undone bool) {
 		l.all(parts, (*layers).refuse)
 		return true
 	}
-	// All at once first, as an undo of the refusal of a file is.
+	// All at once first, as when the user undoes the rejection of a file.
 	if all := refused(l); len(all) > 1 {
 		try(sizeOf(all), 0, math.MaxInt, nil, func(trial *layers) bool { return trial.bringAll(all) })
 	}
@@ -349,7 +349,7 @@ func (l *layers) recognize(now string, undone bool) {
 	for _, e := range first(pending(l), maxTried) {
 		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, l.acceptedLines(e.A0, e.A1), func(trial *layers) bool { return refuse(trial, []linediff.Edit{e}) })
 	}
-	// Of refusals side by side one may be undone: its lines come back.
+	// Of adjacent rejections one may be undone: its lines come back.
 	made := refused(l)
 	for _, u := range slices.Backward(left) {
 		fresh := text[u.B0:u.B1]
@@ -376,7 +376,7 @@ func (l *layers) recognize(now string, undone bool) {
 	}
 }
 
-// bringAll is bring of several edits, the last one first; false tells that nothing was done.
+// bringAll is bring for several edits, the last one first; it returns false if nothing was done.
 func (l *layers) bringAll(refused []linediff.Edit) bool {
 	places := make([]place, len(refused))
 	for i, e := range refused {
@@ -388,7 +388,7 @@ func (l *layers) bringAll(refused []linediff.Edit) bool {
 	})
 }
 
-// all does one thing with several parts of pending edits, the last one first.
+// all calls do for several parts of pending edits, the last one first.
 func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 	places := make([]place, len(parts))
 	for i, e := range parts {
@@ -400,7 +400,7 @@ func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 	})
 }
 
-// says reports whether a line has something in it.
+// says reports whether a line is not blank.
 func says(line string) bool { return strings.TrimSpace(line) != "" }
 
 // among reports whether lines are some of others, in their order.
@@ -417,7 +417,7 @@ func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 
 func (l *layers) acceptedLines(from, to int) []string { return lines(l.accepted(), from, to) }
 
-// replace gives the present text other lines in place of from to to.
+// replace replaces the lines from to to of the present text.
 func (t *pair) replace(from, to int, fresh []string, agent bool) {
 	now := ended(slices.Concat(lines(t.present, 0, from), fresh, lines(t.present, to, -1)))
 	if whole(t.present) && whole(t.base) && (len(now) == 0 || whole(now[len(now)-1])) {
@@ -427,10 +427,10 @@ func (t *pair) replace(from, to int, fresh []string, agent bool) {
 	}
 }
 
-// whole tells that the last line of a text has its newline.
+// whole reports whether the last line of a text has its newline.
 func whole(text string) bool { return text == "" || strings.HasSuffix(text, "\n") }
 
-// ended has all lines but the last end with a newline.
+// ended makes all lines but the last end with a newline.
 func ended(lines []string) []string {
 	for i, s := range lines[:max(len(lines)-1, 0)] {
 		if !strings.HasSuffix(s, "\n") {
@@ -440,7 +440,7 @@ func ended(lines []string) []string {
 	return lines
 }
 
-// lines are the lines of a text from one, counted from 0, to another one, which is not among them; -1 is the end.
+// lines returns the lines of a text from one, counted from 0, up to but not including another; -1 is the end.
 func lines(text string, from, to int) []string {
 	if from == to {
 		return nil
@@ -452,8 +452,8 @@ func lines(text string, from, to int) []string {
 	return linediff.Lines(text)
 }
 
-// back is where a line of the present text, counted from 0, is in the base. What was removed just before it
-// is behind that with end, and what was added there too.
+// back returns where a line of the present text, counted from 0, is in the base. With end, that is before what was
+// removed or added just before the line.
 func back(edits []linediff.Edit, line int, end bool) int {
 	n := sort.Search(len(edits), func(i int) bool {
 		e := edits[i]
@@ -465,7 +465,7 @@ func back(edits []linediff.Edit, line int, end bool) int {
 	return line + edits[n-1].A1 - edits[n-1].B1
 }
 
-// forth is where a line of the base is in the present text; with begin behind what was added just before it.
+// forth returns where a line of the base is in the present text; with begin, after what was added just before it.
 func forth(edits []linediff.Edit, line int, begin bool) int {
 	n := sort.Search(len(edits), func(i int) bool {
 		e := edits[i]
@@ -477,8 +477,8 @@ func forth(edits []linediff.Edit, line int, begin bool) int {
 	return line + edits[n-1].B1 - edits[n-1].A1
 }
 
-// meet tells that two ranges of lines have some in common, or are empty at the same place, or one is empty
-// within the other.
+// meet reports whether two ranges of lines have some in common, or are empty at the same place, or one is empty within
+// the other.
 func meet(a0, a1, b0, b1 int) bool {
 	if a0 == a1 && b0 == b1 {
 		return a0 == b0
@@ -486,7 +486,7 @@ func meet(a0, a1, b0, b1 int) bool {
 	return a0 < b1 && b0 < a1
 }
 
-// sizeOf is how many lines edits take out and put in.
+// sizeOf returns how many lines edits remove and add.
 func sizeOf(edits []linediff.Edit) int {
 	n := 0
 	for _, e := range edits {

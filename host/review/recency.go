@@ -2,7 +2,7 @@ package review
 
 import "container/list"
 
-// recency is files in the order in which they were touched. Its zero value is empty.
+// recency holds files in the order in which they were touched. Its zero value is empty.
 type recency struct {
 	order list.List // of *file, the one touched last at the end
 	at    map[*file]*list.Element
@@ -26,7 +26,7 @@ func (r *recency) drop(f *file) {
 	}
 }
 
-// oldest is the file touched longest ago, or nil.
+// oldest returns the file touched longest ago, or nil.
 func (r *recency) oldest() *file {
 	if e := r.order.Front(); e != nil {
 		return e.Value.(*file)

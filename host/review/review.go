@@ -13,8 +13,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// Content is what stands at a path at one time. The zero value is no file. An opaque file, one that is
-// large or binary, has something in Text that tells it from its other contents.
+// Content is what is at a path at one time. The zero value is no file. An opaque file, one that is large or binary, has
+// a mark in Text that distinguishes its contents.
 type Content struct {
 	Exists bool
 	Opaque bool
@@ -23,7 +23,7 @@ type Content struct {
 	Mode   fs.FileMode // permission bits; 0 where they are not known
 }
 
-// Status says what the agent has made of a file since its baseline.
+// Status is what the agent has done to a file since its baseline.
 type Status string
 
 // The statuses of a [File].
@@ -34,7 +34,7 @@ const (
 	Moved    Status = "moved"
 )
 
-// State says what the user thinks of a change.
+// State is what the user has decided about a change.
 type State string
 
 // The states of a [Hunk].
@@ -44,9 +44,9 @@ const (
 	Rejected State = "rejected"
 )
 
-// Hunk says which lines of the baseline are which of the present text. Lines are counted from 1; where
-// there are none, the start is the line before, as in a unified diff. What was rejected is no longer in the
-// present text: the hunk is where it would be.
+// Hunk maps lines of the baseline to lines of the present text. Lines are counted from 1; if there are none, the start
+// is the line before, as in a unified diff. What was rejected is no longer in the present text: its hunk is where it
+// would be.
 type Hunk struct {
 	OldStart, OldCount, NewStart, NewCount int
 	State                                  State
@@ -61,17 +61,17 @@ type File struct {
 	MovedTo  string // where the agent had moved it, of a move that was refused
 	Status   Status
 	State    State   // pending where something is, else kept where something is
-	Baseline Content // with what the user has changed since, beside the agent's changes
+	Baseline Content // with what the user has changed since, apart from the agent's changes
 	Accepted Content // the baseline with what the user has kept
 	Present  Content
 	Hunks    []Hunk // none of an opaque file
-	Typed    bool   // the user has changed what waits in an opaque file: what of it is theirs cannot be told
+	Typed    bool   // the user has changed what is pending in an opaque file: their part cannot be told apart
 
 	text *layers // nil of an opaque one
 }
 
-// Folder is the path in a record that stands for files in a folder which are too many to be there one by one. Its
-// content is opaque, and says how many they are; its baseline is no file where all of them are new.
+// Folder returns the path in a record that stands for the files of a folder if there are too many to list one by one.
+// Its content is opaque, and says how many there are; its baseline is no file if all of them are new.
 func Folder(dir string) string { return strings.TrimSuffix(dir, "/") + "/" }
 
 // IsFolder reports whether a path is a [Folder].
@@ -96,10 +96,10 @@ type file struct {
 	away     bool   // the user has removed it: it is not shown until it is back
 	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
-	refused  Status    // what was refused as a whole
+	refused  Status    // what was rejected as a whole
 	taken    Content   // what was there before that
-	gone     *layers   // the text that the agent has removed or made binary, for when it is there again; nil where not known
-	made     Content   // of an opaque file, what the agent has made of it, which the user may have changed since
+	gone     *layers   // the text that the agent has removed or made binary, for when it returns; nil if not known
+	made     Content   // of an opaque file, what the agent has made it, which the user may have changed since
 	typing   []*layers // the text before each of the user's last edits, and now, while that is the last one: see byUser
 }
 
@@ -109,7 +109,7 @@ func New(limit int) *Record {
 	return &Record{limit: limit, files: map[string]*file{}, left: map[string]*file{}, made: map[string]bool{}, news: map[int]*file{}, groups: map[int]int{}}
 }
 
-// File returns the file at a path, and false where the agent has changed none, or the user has removed it.
+// File returns the file at a path, and false if the agent has not changed it, or the user has removed it.
 func (r *Record) File(path string) (File, bool) {
 	f := r.files[path]
 	if f == nil || f.away {
@@ -118,7 +118,7 @@ func (r *Record) File(path string) (File, bool) {
 	return f.File, true
 }
 
-// Files returns all files that File would, in the order first changed.
+// Files returns all the files that File would, in the order first changed.
 func (r *Record) Files() []File {
 	list := make([]File, 0, len(r.files))
 	for _, f := range r.files {
@@ -130,23 +130,22 @@ func (r *Record) Files() []File {
 	return list
 }
 
-// Paths returns the paths of all files, those that the user has removed among them.
+// Paths returns the paths of all files, including those that the user has removed.
 func (r *Record) Paths() []string { return slices.Sorted(maps.Keys(r.files)) }
 
-// Empty reports whether the record has no file at all, also none that the user has removed.
+// Empty reports whether the record has no file at all, not even one that the user has removed.
 func (r *Record) Empty() bool { return len(r.files) == 0 }
 
-// Version is another number whenever something in the record has changed.
+// Version returns a number that changes whenever the record does.
 func (r *Record) Version() int { return r.version }
 
-// note takes down that a file is not as it was, for whoever saves it.
+// note records that a file has changed, for saving.
 func (r *Record) note(f *file) {
 	r.version++
 	r.groups[f.ID/groupSize] = r.version
 }
 
-// Waiting tells how many changes wait for the user's decision, and in how many files; a file without hunks counts as
-// one change.
+// Waiting returns how many changes are pending, and in how many files; a file without hunks counts as one change.
 func (r *Record) Waiting() (changes, files int) {
 	for _, f := range r.files {
 		if f.away || f.State != Pending {
@@ -163,7 +162,7 @@ func (r *Record) Waiting() (changes, files int) {
 	return changes, files
 }
 
-// Pending counts the lines of a file that wait for a decision: those that came and those that went.
+// Pending counts the pending lines of a file: those added and those removed.
 func (f File) Pending() (added, removed int) {
 	if f.text == nil {
 		return 0, 0
@@ -174,7 +173,7 @@ func (f File) Pending() (added, removed int) {
 	return added, removed
 }
 
-// Textless calls f with each content that the record has without its text, and that may have to be put back.
+// Textless calls f with each content that may have to be restored and of which the record has no text.
 func (r *Record) Textless(f func(Content)) {
 	for _, one := range r.files {
 		for _, c := range []Content{one.Baseline, one.Accepted, one.Present, one.taken} {
@@ -185,7 +184,7 @@ func (r *Record) Textless(f func(Content)) {
 	}
 }
 
-// Away calls f with each path from which the agent has taken a file away, and the text that was there last.
+// Away calls f with each path from which the agent has removed or moved a file, and the text that was there last.
 func (r *Record) Away(f func(path string, was Content)) {
 	for _, one := range r.files {
 		switch was := one.Accepted; {
@@ -198,8 +197,8 @@ func (r *Record) Away(f func(path string, was Content)) {
 	}
 }
 
-// Present returns what should be at a path of the record: no file, where the user has removed it; and false
-// where the agent has changed none.
+// Present returns what should be at a path of the record (no file, if the user has removed it), and false if the agent
+// has not changed it.
 func (r *Record) Present(path string) (Content, bool) {
 	f := r.files[path]
 	if f == nil || f.away {
@@ -208,8 +207,7 @@ func (r *Record) Present(path string) (Content, bool) {
 	return f.Present, true
 }
 
-// Take returns the files that have changed in the record since the last call, and the ids of those that are
-// no longer in it.
+// Take returns the files that have changed in the record since the last call, and the ids of those that have left it.
 func (r *Record) Take() (changed []File, gone []int) {
 	for id, f := range r.news {
 		if f == nil {
@@ -218,11 +216,11 @@ func (r *Record) Take() (changed []File, gone []int) {
 			changed = append(changed, f.File)
 		}
 	}
-	r.news = map[int]*file{} // one that was large once stays slow
+	r.news = map[int]*file{} // a map that was once large stays slow
 	return changed, gone
 }
 
-// Changed takes a change of the agent's. What was there before it and is not what the record had last is the user's.
+// Changed records a change by the agent. Where before differs from what the record had last, the user has made it so.
 func (r *Record) Changed(path string, before, after Content) {
 	if before == after {
 		r.Now(path, after)
@@ -237,12 +235,12 @@ func (r *Record) Changed(path string, before, after Content) {
 	r.settle(f)
 }
 
-// Moved takes a move by the agent, with what was at the old path before it and is at the new one now.
+// Moved records a move by the agent, with what was at the old path before it and is at the new one now.
 func (r *Record) Moved(from, to string, before, after Content) {
 	over := r.back(to, Content{})
 	typed := after
 	if over != nil && !over.Baseline.Exists && !over.Accepted.Exists {
-		// What was put there by the agent is this very file, if it is not gone for it.
+		// What the agent put there is this very file, unless it thinks that gone.
 		if over.Present.Exists {
 			typed = over.Present
 			typed.Mode = after.Mode
@@ -268,7 +266,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	f.Path, r.files[to] = to, f
 	f.moveKept, f.refused, f.taken, f.MovedTo = false, "", Content{}, ""
 	switch {
-	case !f.Baseline.Exists: // of the agent's own making: it has another name
+	case !f.Baseline.Exists: // the agent's own file: it has another name
 	case f.OldPath == "":
 		f.OldPath = from
 	case f.OldPath == to:
@@ -280,7 +278,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	r.settle(f)
 }
 
-// Renamed tells that the user has given a file another name: what is there to decide goes with it.
+// Renamed says that the user has given a file another name: what is pending moves along.
 func (r *Record) Renamed(from, to string) {
 	f := r.files[from]
 	if f == nil || r.files[to] != nil {
@@ -294,12 +292,12 @@ func (r *Record) Renamed(from, to string) {
 	r.settle(f)
 }
 
-// Remade tells that a file is there again where it was before the agent moved it, as the user has it: what there is to
-// decide about its text is there again, and the agent has added another file.
+// Remade says that the user has put a file back where it was before the agent moved it: what is pending in its text
+// returns, and the agent has added another file.
 func (r *Record) Remade(path string, now Content) {
 	at := r.files[path]
 	if at != nil && !at.Baseline.Exists {
-		return // it is one that the agent has made there
+		return // the agent has made it there
 	}
 	there := at != nil // the agent had removed another one there
 	for _, f := range r.files {
@@ -321,7 +319,7 @@ func (r *Record) Remade(path string, now Content) {
 	}
 }
 
-// Now brings a file in step with what the user sees.
+// Now updates a file to what the user sees.
 func (r *Record) Now(path string, now Content) {
 	if now.Exists {
 		delete(r.made, path)
@@ -333,10 +331,11 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
-// NewTurn tells that what is gone by now was not moved.
+// NewTurn says that what is gone by now was not moved.
 func (r *Record) NewTurn() { clear(r.made) }
 
-// Recall brings back what was refused of a file and is in what the user sees there now, and takes nothing else of it.
+// Recall brings back what was rejected of a file and is in what the user sees there now, but takes nothing else from
+// that.
 func (r *Record) Recall(path string, now Content) {
 	if now.Exists {
 		delete(r.made, path)
@@ -355,8 +354,7 @@ func (r *Record) Recall(path string, now Content) {
 	r.settle(f)
 }
 
-// Removed tells that the user has removed a file, and with it what there was to decide. When it is back that
-// is there again.
+// Removed says that the user has removed a file, and with it what was pending. That returns when the file does.
 func (r *Record) Removed(path string) {
 	if f := r.files[path]; f != nil && f.Present.Exists && !f.away {
 		f.away = true
@@ -365,8 +363,8 @@ func (r *Record) Removed(path string) {
 	}
 }
 
-// Retracted tells that a change of the agent's was taken back by somebody who has not refused it, with what was there
-// before that and is now: it leaves the record, and what the agent had changed earlier is there again.
+// Retracted says that a change by the agent was taken back, but not rejected, with what was there before that and is
+// now. The change leaves the record, and what the agent had changed earlier returns.
 func (r *Record) Retracted(path string, was, now Content) {
 	f := r.files[path]
 	if f == nil && !was.Exists {
@@ -382,7 +380,7 @@ func (r *Record) Retracted(path string, was, now Content) {
 	}
 	f.away = false
 	if f.text == nil && f.Accepted == was.Mark() {
-		f.Accepted = f.Baseline // what was kept is no more, and what was kept before it is not known
+		f.Accepted = f.Baseline // what was kept is gone, and what was kept before it is not known
 	}
 	if now.Form == f.Baseline.Form {
 		f.Accepted.Form = now.Form
@@ -405,20 +403,20 @@ func (r *Record) Retracted(path string, was, now Content) {
 	r.settle(f)
 }
 
-// MoveRetracted is Retracted of a move by the agent, from a path back to another one.
+// MoveRetracted is Retracted for a move by the agent, from a path back to another one.
 func (r *Record) MoveRetracted(from, to string, was, now Content) {
 	if f := r.files[from]; f == nil || f.OldPath != "" || !f.Baseline.Exists {
 		r.Moved(from, to, was, was)
 		r.Retracted(to, was, now)
 		return
 	}
-	// Its two ends are changes of their own, as other files were there before.
+	// Its two ends are separate changes, as other files were there before.
 	r.Retracted(from, was, Content{})
 	r.Retracted(to, Content{}, now)
 }
 
-// back returns the file at a path, which has a content now; nil where the record has none. One that the user
-// has removed is no longer known when it was not there.
+// back returns the file at a path that has a content now; nil if the record has none. One that the user has removed is
+// forgotten if it was not there.
 func (r *Record) back(path string, now Content) *file {
 	f := r.files[path]
 	if f == nil && now.Exists {
@@ -434,7 +432,7 @@ func (r *Record) back(path string, now Content) *file {
 	return f
 }
 
-// returned is the file that was moved to a path, and removed there, put back there; nil is none.
+// returned puts the file that was moved to a path and removed there back, and returns it; nil for none.
 func (r *Record) returned(path string) *file {
 	f := r.left[path]
 	if f == nil || f.left != path || f.Present.Exists {
@@ -457,7 +455,7 @@ func (r *Record) leave(f *file, path string) {
 	}
 }
 
-// forget takes a file out of the record.
+// forget removes a file from the record.
 func (r *Record) forget(f *file) {
 	r.leave(f, "")
 	r.bytes -= f.size()
@@ -511,7 +509,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	}
 	switch {
 	case f.text == nil && !agent && was.Exists && now.Exists:
-		// Where nothing waits what the user makes of the file is no change of the agent's.
+		// If nothing is pending, what the user does to the file is not a change by the agent.
 		was = was.Restyled(was, now)
 		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
 			if *c == was {
@@ -526,7 +524,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		}
 		f.text = nil
 	case was.Exists && !now.Exists:
-		// A file that is gone has no lines that are the user's.
+		// A file that is gone has no lines by the user.
 		l := *f.text
 		l.pending = newPair(l.accepted())
 		l.pending.change(now.Text, true)
@@ -553,8 +551,8 @@ const (
 	maxTyping  = 64 << 10 // bytes of each
 )
 
-// byUser returns what another text of the user's makes of the file's. Where they undo their own edits all lines are whose
-// they were before these.
+// byUser returns the file's layers with another text by the user. If they undo their own edits, all lines belong to
+// whom they did before those.
 func (f *file) byUser(text string) *layers {
 	if len(f.typing) == 0 || f.typing[len(f.typing)-1] != f.text {
 		f.typing = []*layers{f.text}
@@ -580,8 +578,8 @@ func (f *file) byUser(text string) *layers {
 	return now
 }
 
-// textAgain has a file whose text the agent alone has taken away have its lines again, as they were before, unless
-// something was decided since.
+// textAgain gives a file whose text only the agent has taken away its lines back, as they were before, unless something
+// was decided since.
 func (f *file) textAgain() {
 	l := f.gone
 	if f.text != nil || l == nil || !f.Present.Exists {
@@ -598,8 +596,8 @@ func (f *file) textAgain() {
 	}
 }
 
-// madeByUser has a file that the user has made where a new one of the agent's was refused be theirs, unless it is that
-// one again.
+// madeByUser makes a file the user's that they have created where a new one by the agent was rejected, unless it is
+// that one again.
 func (f *file) madeByUser(now Content) {
 	again := now.SameText(f.taken)
 	if f.text != nil {
@@ -613,7 +611,7 @@ func (f *file) madeByUser(now Content) {
 	}
 }
 
-// Restyled is a content with the form and the mode that another one has got, as far as it was like that one.
+// Restyled returns a content with the form and mode of now, as far as its own were those of was.
 func (c Content) Restyled(was, now Content) Content {
 	if !c.Exists {
 		return c
@@ -627,13 +625,13 @@ func (c Content) Restyled(was, now Content) Content {
 	return c
 }
 
-// settle ends a change of a file: one that is as before is no change, and the limit is kept.
+// settle ends a change of a file: it drops a file that is as before, and enforces the limit.
 func (r *Record) settle(f *file) {
 	if f.Present.Exists {
 		r.leave(f, "")
 	}
 	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && (anew == nil || !anew.Baseline.Exists) {
-		// Moved and then removed: it is gone from where it was, or another was made there.
+		// Moved and then removed: it is gone from its old path, or another was created there.
 		delete(r.files, f.Path)
 		r.leave(f, f.Path)
 		f.Path, f.OldPath = f.OldPath, ""
@@ -683,7 +681,7 @@ func (r *Record) settle(f *file) {
 	}
 }
 
-// has reports whether a content is what the record has as the present one.
+// has reports whether a content is the record's present one.
 func (f *file) has(now Content) bool {
 	if f.text == nil {
 		now = now.Mark()
@@ -691,8 +689,8 @@ func (f *file) has(now Content) bool {
 	return f.Present == now
 }
 
-// typed tells that the user has changed what waits in a file whose text is not known by lines: what of it is theirs
-// cannot be told.
+// typed reports whether the user has changed what is pending in a file whose text is not known by lines, so that their
+// part cannot be told apart.
 func (f *file) typed() bool {
 	waits := f.Present.Exists && !f.Present.SameText(f.Accepted)
 	return f.text == nil && waits && !f.Present.SameText(f.made)
@@ -747,7 +745,7 @@ func (f *file) state() State {
 	return Rejected
 }
 
-// size is how much a file keeps, in bytes.
+// size returns how much a file keeps, in bytes.
 func (f *file) size() int {
 	n := 0
 	for _, l := range []*layers{f.text, f.gone} {
@@ -764,8 +762,7 @@ func (f *file) size() int {
 	return n
 }
 
-// Opaque returns the content of a file whose text is not to be kept or compared by lines: mark tells it
-// from its other contents.
+// Opaque returns the content of a file whose text is not kept or compared by lines: mark distinguishes its contents.
 func Opaque(mark string) Content { return Content{Exists: true, Opaque: true, Text: mark} }
 
 // Text returns the content of a file with a text, or of a binary one, which has a NUL byte.
@@ -776,7 +773,7 @@ func Text(text string) Content {
 	return Content{Exists: true, Text: text}
 }
 
-// Mark returns the content without its text, which tells it from others all the same.
+// Mark returns the content with a mark in place of its text, which still distinguishes it from others.
 func (c Content) Mark() Content {
 	if c.Exists && !c.Opaque {
 		c.Opaque, c.Text = true, sum(c.Text)
@@ -784,13 +781,13 @@ func (c Content) Mark() Content {
 	return c
 }
 
-// SameText reports whether two contents are the same but for their forms and modes.
+// SameText reports whether two contents are the same apart from their forms and modes.
 func (c Content) SameText(other Content) bool {
 	c.Form, c.Mode, other.Form, other.Mode = "", 0, "", 0
 	return c == other || c.Mark() == other.Mark()
 }
 
-// FirstLine returns the first line that a hunk adds, or else removes.
+// FirstLine returns the first line that a hunk adds or, if it adds none, removes.
 func (f File) FirstLine(h Hunk) string {
 	text, at := f.Present.Text, h.NewStart
 	if h.NewCount == 0 {

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// savedFormat is the version of what Save writes; whoever raises it raises that of the index (host/saved) too.
+	// savedFormat is the version of what Save writes; if you raise it, raise that of the index (host/saved) too.
 	savedFormat = 3
-	// groupSize is how many files are saved together: what has not changed is not encoded again.
+	// groupSize is how many files are saved together: a group that has not changed is not encoded again.
 	groupSize = 32
 )
 
-// Group is files of a record that are saved together, as they are until the record changes.
+// Group is a set of files of a record that are saved together. It is valid until the record changes.
 type Group struct {
-	Number  int // what tells it from the others
+	Number  int // identifies it
 	Version int // another one when one of its files has changed
 
-	lastID int // that was given, as far as the group tells
+	lastID int // the last one given, as far as the group knows
 	files  []*file
 }
 
-// Groups gives the record as what is to be saved.
+// Groups returns the record in groups to save.
 func (r *Record) Groups() []Group {
-	of := map[int][]*file{r.lastID / groupSize: nil} // the last id is there, whatever became of its file
+	of := map[int][]*file{r.lastID / groupSize: nil} // the last id is there, even if its file is gone
 	for _, f := range r.files {
 		of[f.ID/groupSize] = append(of[f.ID/groupSize], f)
 	}
@@ -65,13 +65,13 @@ type savedLayers struct {
 	Text   string      // the present one
 }
 
-// savedPair is a pair without its present text, and without a base that is the same.
+// savedPair is a pair without its present text, and without its base if that is the same.
 type savedPair struct {
 	Base  string
 	Edits []linediff.Edit
 }
 
-// texts are the texts of a file in what is saved.
+// texts returns the texts of a saved file.
 func (f *savedFile) texts() []*string {
 	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text}
 	for _, l := range []*savedLayers{&f.Text, &f.Gone} {
@@ -98,7 +98,7 @@ func saveLayers(l *layers) (s savedLayers) {
 	return s
 }
 
-// layers is nil where nothing was saved, and false where what was saved is broken.
+// layers returns nil if nothing was saved, and false if what was saved is broken.
 func (s savedLayers) layers() (*layers, bool) {
 	if len(s.Layers) != 3 {
 		return nil, true
@@ -113,7 +113,7 @@ func (s savedLayers) layers() (*layers, bool) {
 	return &l, true
 }
 
-// Save returns the group as bytes, which Load reads. They have what name says in the place of each text.
+// Save encodes the group for Load, with what name returns in place of each text.
 func (g Group) Save(name func(text string) string) ([]byte, error) {
 	s := saved{Format: savedFormat, LastID: g.lastID}
 	for _, f := range g.files {
@@ -139,7 +139,7 @@ func (g Group) Save(name func(text string) string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Load returns a record of which all groups were saved; text gives the texts that name has replaced.
+// Load decodes a record from all its groups; text returns the texts that name has replaced.
 func Load(groups [][]byte, limit int, text func(name string) (string, error)) (*Record, error) {
 	r := New(limit)
 	var files []savedFile

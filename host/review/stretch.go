@@ -7,21 +7,21 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// stretch is some lines of a file as a file of its own. It ends behind a line that nobody has changed, or with
-// the file: so whatever is decided there leaves all other lines as they are, and costs by its own length.
+// stretch is some lines of a file as a file of its own. It ends after a line that nobody has changed, or with the file,
+// so a decision there leaves all other lines alone, and costs only by its own length.
 type stretch struct {
 	layers
 	of     [3]part // of kept, pending and refused
-	places []int   // what is to be done there
+	places []int   // to work on
 }
 
-// part is some lines of a pair, from those of its base to those of its present text, and the edits among them.
+// part is some lines of a pair, in its base and in its present text, with the edits among them.
 type part struct {
 	linediff.Edit
 	first, last int
 }
 
-// from counts an edit in a part that has it.
+// from makes an edit's lines relative to the part that has it.
 func (p part) from(e linediff.Edit) linediff.Edit { return moved(e, -p.A0, -p.B0) }
 
 func moved(e linediff.Edit, a, b int) linediff.Edit {
@@ -32,20 +32,20 @@ func (s *stretch) keptEdit(e linediff.Edit) linediff.Edit    { return s.of[0].fr
 func (s *stretch) pendingEdit(e linediff.Edit) linediff.Edit { return s.of[1].from(e) }
 func (s *stretch) refusedEdit(e linediff.Edit) linediff.Edit { return s.of[2].from(e) }
 
-// accepted0 is the line of the accepted text with which a stretch begins.
+// accepted0 returns the line of the accepted text at which a stretch begins.
 func (s *stretch) accepted0() int { return s.of[1].A0 }
 
-// pairs are those of a file, as in [stretch].
+// pairs returns a file's pairs, in the order of [stretch].
 func (l *layers) pairs() [3]*pair { return [3]*pair{&l.kept, &l.pending, &l.refused} }
 
-// place is lines of the accepted text, the last one not among them.
+// place is a half-open range of lines of the accepted text.
 type place struct{ from, to int }
 
-// each does something at places, the last of them first, as do says of each by its index, with the stretch that
-// has it. False tells that do did so, and nothing was changed.
+// each calls do for the places by their index, the last first, with the stretch that has it. If do returns false, so
+// does each, and nothing has changed.
 func (l *layers) each(places []place, do func(s *stretch, i int) bool) bool {
 	if len(places) == 0 {
-		return true // the texts stay, and once in memory
+		return true // the texts stay, stored once
 	}
 	list := l.stretches(places)
 	var made []string
@@ -63,7 +63,7 @@ func (l *layers) each(places []place, do func(s *stretch, i int) bool) bool {
 	for i, t := range l.pairs() {
 		*t = t.with(list, i)
 	}
-	// Once in memory.
+	// Stored once.
 	l.kept.present, l.refused.present = l.accepted(), l.accepted()
 	for _, text := range []*string{&l.kept.base, &l.refused.base} {
 		if *text == l.accepted() {
@@ -73,7 +73,7 @@ func (l *layers) each(places []place, do func(s *stretch, i int) bool) bool {
 	return true
 }
 
-// stretches are those that have places, in the order of the text.
+// stretches returns the stretches that have places, in the order of the text.
 func (l *layers) stretches(places []place) []stretch {
 	type area struct {
 		place
@@ -137,7 +137,7 @@ func (l *layers) stretches(places []place) []stretch {
 	return list
 }
 
-// accepted is where an edit of one of the pairs is in the accepted text.
+// accepted returns where an edit of one of the pairs is in the accepted text.
 func accepted(of int, e linediff.Edit) place {
 	if of == 1 {
 		return place{e.A0, e.A1}
@@ -145,7 +145,7 @@ func accepted(of int, e linediff.Edit) place {
 	return place{e.B0, e.B1}
 }
 
-// at is where a line of the accepted text is in one of the pairs, behind so many of its edits.
+// at returns where a line of the accepted text is in one of the pairs, after behind of its edits.
 func (t *pair) at(of, line, behind int) (base, present int) {
 	by := 0
 	if behind > 0 {
@@ -157,13 +157,13 @@ func (t *pair) at(of, line, behind int) (base, present int) {
 	return line - by, line
 }
 
-// with is a pair with what has become of stretches.
+// with returns a pair with its stretches replaced by those in list.
 func (t *pair) with(list []stretch, of int) pair {
 	var edits []linediff.Edit
 	var base, present strings.Builder
 	was, is := rulerOf(t.base), rulerOf(t.present)
 	a, b, done := 0, 0, 0 // lines and edits of t
-	moreA, moreB := 0, 0  // lines that there are more by now
+	moreA, moreB := 0, 0  // lines added so far
 	until := func(toA, toB, last int) {
 		base.WriteString(was.cut(t.base, a, toA))
 		present.WriteString(is.cut(t.present, b, toB))
@@ -186,12 +186,12 @@ func (t *pair) with(list []stretch, of int) pair {
 	until(was.lines(), is.lines(), len(t.edits))
 	next := pair{base.String(), present.String(), slices.Clip(edits)}
 	if next.base == next.present {
-		next.base = next.present // once in memory
+		next.base = next.present // stored once
 	}
 	return next
 }
 
-// ruler is where the lines of a text begin, and where the text ends.
+// ruler has the offsets at which the lines of a text begin, and at which it ends.
 type ruler []int
 
 func rulerOf(text string) ruler {
@@ -207,10 +207,10 @@ func rulerOf(text string) ruler {
 	return r
 }
 
-// lines is how many there are.
+// lines returns how many there are.
 func (r ruler) lines() int { return len(r) - 1 }
 
-// cut is some lines of the text, the last one not among them.
+// cut returns some lines of the text, up to but not including to.
 func (r ruler) cut(text string, from, to int) string { return text[r[from]:r[to]] }
 
 func countLines(text string) int {

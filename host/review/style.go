@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Styles says in words in what two contents that both exist differ beside their texts.
+// Styles describes how two contents that both exist differ apart from their texts.
 func Styles(was, now Content) (list []string) {
 	if !was.Exists || !now.Exists {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// pair is a text and one that was made of it, and which lines became which. What is in no edit is the same
-// in both, line by line. Its edits are never changed in place, so a copy of a pair keeps what it was.
+// pair is two texts, of which one was made from the other, and the edits between them. What is in no edit is the same
+// in both, line by line. Its edits are never changed in place, so a copy of a pair stays as it was.
 type pair struct {
 	base, present string
 	edits         []linediff.Edit // base to present
@@ -17,7 +17,7 @@ type pair struct {
 
 func newPair(s string) pair { return pair{base: s, present: s} }
 
-// owner says where a line stands, and so whose it is.
+// owner says in which text a line is, and so whose it is.
 type owner byte
 
 const (
@@ -33,8 +33,8 @@ type line struct {
 	typed bool // by the user, in the change that is being made
 }
 
-// change gives the present text another one, which the agent or the user has made of it. What the user
-// changes is changed in the base too, but for what is made of the agent's lines: that stays the agent's.
+// change replaces the present text with one that the agent or the user has made from it. What the user changes also
+// changes in the base, except in the agent's lines: what becomes of those stays the agent's.
 func (t *pair) change(now string, agent bool) {
 	if now == t.present {
 		return
@@ -46,13 +46,13 @@ func (t *pair) change(now string, agent bool) {
 	t.apply(linediff.Compare(linediff.Lines(t.present), text), text, agent)
 }
 
-// changeBetween is change with a look at the lines alone that differ, and at the edits that they touch; false
-// tells that nothing was done, as more lines count.
+// changeBetween is change that looks only at the lines that differ, and at the edits they touch. It returns false, and
+// does nothing, if other lines matter too.
 func (t *pair) changeBetween(now string, agent bool) bool {
 	start, end := linediff.Ends(t.present, now)
 	from := strings.Count(t.present[:start], "\n")
 	to := from + len(linediff.Lines(t.present[start:len(t.present)-end]))
-	// One line more behind, as what is added or removed may be told to be there.
+	// One more line after them, as a diff may place what is added or removed there.
 	if end > 0 {
 		to++
 	}
@@ -66,7 +66,7 @@ func (t *pair) changeBetween(now string, agent bool) bool {
 	if first < last {
 		from, to = min(from, t.edits[first].B0), max(to, t.edits[last-1].B1)
 	}
-	shift := func(n int) int { // of the lines behind n edits, from the present text to the base
+	shift := func(n int) int { // of the lines after n edits, from the present text to the base
 		if n == 0 {
 			return 0
 		}
@@ -83,7 +83,7 @@ func (t *pair) changeBetween(now string, agent bool) bool {
 	was, text := linediff.Lines(part.present), linediff.Lines(now[presentStart:len(now)-(len(t.present)-presentEnd)])
 	edits := linediff.Compare(was, text)
 	if e := edits[len(edits)-1]; presentEnd < len(t.present) && e.A1 == len(was) && e.B1 == len(text) {
-		return false // it may be told to be further down
+		return false // a diff may place it further down
 	}
 	part.apply(edits, text, agent)
 
@@ -97,17 +97,17 @@ func (t *pair) changeBetween(now string, agent bool) bool {
 		list = append(list, linediff.Edit{A0: e.A0 + moreBase, A1: e.A1 + moreBase, B0: e.B0 + more, B1: e.B1 + more})
 	}
 	t.edits = slices.Clip(list)
-	if part.base != t.base[baseStart:baseEnd] { // else the text stays once in memory
+	if part.base != t.base[baseStart:baseEnd] { // otherwise the text stays stored once
 		t.base = t.base[:baseStart] + part.base + t.base[baseEnd:]
 	}
 	t.present = now
 	if t.base == t.present {
-		t.base = t.present // once in memory
+		t.base = t.present // stored once
 	}
 	return true
 }
 
-// lineAt is where line n of a text begins, counted from 0, or where the text ends.
+// lineAt returns where line n of a text begins, counted from 0, or where the text ends.
 func lineAt(text string, n int) int {
 	at := 0
 	for ; n > 0; n-- {
@@ -120,12 +120,12 @@ func lineAt(text string, n int) int {
 	return at
 }
 
-// apply is change by edits that lead to the lines now.
+// apply is change, given the edits that lead to the lines now.
 func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 	lines := t.lines()
 	var out []line
 	at := 0      // in lines
-	present := 0 // how many lines of the present text are behind at
+	present := 0 // how many lines of the present text are done
 	// copyTo copies up to line n of the present text, without what the agent has removed just before it.
 	copyTo := func(n int) {
 		for present < n {
@@ -140,8 +140,7 @@ func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 		copyTo(e.A0)
 		fresh := now[e.B0:e.B1]
 		if e.A0 == e.A1 {
-			// Where the agent has replaced lines the new ones come before both; where it has only removed
-			// some, behind them.
+			// If the agent has replaced lines, the new ones come before both; if it has only removed some, after them.
 			end := at
 			for end < len(lines) && lines[end].owner == removed {
 				end++
@@ -172,7 +171,7 @@ func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 	t.set(out)
 }
 
-// rebase gives the base other lines in place of those of an edit, or of a part of one; the present text stays.
+// rebase replaces the lines of an edit, or of part of one, in the base; the present text stays.
 func (t *pair) rebase(part linediff.Edit, fresh []string) {
 	var out []line
 	base, present := 0, 0
@@ -220,12 +219,12 @@ func owned(texts []string, agent bool) []line {
 	return lines
 }
 
-// replaced is what comes of lines when those of the present text among them, gone, become texts.
+// replaced returns lines with those of the present text among them, gone, replaced by texts.
 func replaced(lines, gone []line, texts []string, agent bool) []line {
 	var out []line
 	switch {
 	case !agent && len(gone) == len(texts):
-		// Line by line: what the user makes of a line of the agent's stays the agent's.
+		// Line by line: what the user makes of an agent's line stays the agent's.
 		i := 0
 		for _, l := range lines {
 			if l.owner != removed {
@@ -236,7 +235,7 @@ func replaced(lines, gone []line, texts []string, agent bool) []line {
 			out = append(out, l)
 		}
 	case !agent:
-		// What came of more or fewer lines is the user's, whosever those were.
+		// More or fewer lines are the user's, whoever owned the old ones.
 		out = owned(texts, false)
 		for _, l := range lines {
 			if l.owner == removed {
@@ -254,7 +253,7 @@ func replaced(lines, gone []line, texts []string, agent bool) []line {
 	return out
 }
 
-// broughtBack has lines that the user has typed, and that the agent had removed in this very place, be those again.
+// broughtBack turns lines that the user has typed, and that the agent had removed at this very place, back into those.
 func broughtBack(lines []line) []line {
 	var out []line
 	for at := 0; at < len(lines); {
@@ -263,7 +262,7 @@ func broughtBack(lines []line) []line {
 			at++
 			continue
 		}
-		// All that was changed there: what is gone, and what is there now.
+		// All that changed there: what is gone, and what is there now.
 		var gone, now []line
 		var was, is []string
 		typed, from := false, at
@@ -303,7 +302,7 @@ func broughtBack(lines []line) []line {
 	return out
 }
 
-// lines is both texts as one list: in each edit the removed lines, then the added ones.
+// lines returns both texts as one list: in each edit the removed lines, then the added ones.
 func (t *pair) lines() []line {
 	old, now := linediff.Lines(t.base), linediff.Lines(t.present)
 	out := make([]line, 0, len(old)+len(now))
@@ -325,7 +324,7 @@ func (t *pair) lines() []line {
 	return out
 }
 
-// set finds the base and the edits of a list of lines: what the agent has put back is no change.
+// set computes the base and the edits from a list of lines: what the agent has put back is not a change.
 func (t *pair) set(lines []line) {
 	last := -1 // the last line of the base
 	for i, l := range lines {
@@ -368,12 +367,12 @@ func (t *pair) set(lines []line) {
 	}
 	end()
 	if t.base = base.String(); t.base == t.present {
-		t.base = t.present // once in memory
+		t.base = t.present // stored once
 	}
 	t.edits = slices.Clip(t.edits)
 }
 
-// sum tells texts apart that are not kept.
+// sum distinguishes texts that are not kept.
 func sum(s string) string {
 	hash := sha256.Sum256([]byte(s))
 	return string(hash[:])

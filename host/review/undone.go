@@ -2,9 +2,9 @@ package review
 
 import "strings"
 
-// Undone returns the text from which a replacement made now, where that can be told: old and text are
-// both texts whole, or a fragment of each. Of several places that have the new fragment the one nearest to a line
-// counts, from 1; 0 is the first.
+// Undone returns the text that a replacement turned into now, if that can be told: old and text are both whole texts,
+// or a fragment of each. Of several places that have the new fragment, the one nearest to line counts, from 1; 0 means
+// the first.
 func Undone(now, old, text string, line int) (string, bool) {
 	if !strings.Contains(now, "\r\n") {
 		old, text = strings.ReplaceAll(old, "\r\n", "\n"), strings.ReplaceAll(text, "\r\n", "\n")
@@ -15,7 +15,7 @@ func Undone(now, old, text string, line int) (string, bool) {
 	case now == text, strings.TrimSuffix(now, "\n") == strings.TrimSuffix(text, "\n"):
 		return old, true
 	case text == "":
-		return "", false // it could have stood anywhere
+		return "", false // it could have been anywhere
 	}
 	best, distance := -1, 0
 	number := 1 // of the line at which a search goes on

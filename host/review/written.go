@@ -2,9 +2,9 @@ package review
 
 import "github.com/acp-nvim/acp-nvim/buffers/linediff"
 
-// Written selects what one change of the agent's has made of what is pending: the lines that came by it, and those
-// that went, but no other that waits beside them. The change was from a text to the present one, and before is the file
-// right before it, the zero value where the record had none.
+// Written selects the part of what is pending that one change by the agent made: the lines it added and removed, but no
+// other pending line next to them. The change was from the text was to the present one, and before is the file right
+// before it, the zero value if the record had none.
 func (f File) Written(before File, was string) (which Selection) {
 	if f.text == nil {
 		return which
@@ -30,16 +30,16 @@ func (f File) Written(before File, was string) (which Selection) {
 	return which
 }
 
-// partsOf are the parts of an edit that have these of the lines it removes and adds, and no others.
+// partsOf returns the parts of an edit that have just these of the lines it removes and adds.
 func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
 	removed, added := runs(e.A0, e.A1, gone), runs(e.B0, e.B1, came)
-	for len(removed)+len(added) > 0 { // the last ones first: what is new stands below what it replaces
+	for len(removed)+len(added) > 0 { // the last ones first: what is new is below what it replaces
 		part := linediff.Edit{A0: e.A1, A1: e.A1, B0: e.B0, B1: e.B0}
 		if last := len(added) - 1; last >= 0 {
 			part.B0, part.B1 = added[last].from, added[last].to
 			added = added[:last]
 			if part.B0 == e.B0 && part.B1 < e.B1 {
-				part.A0, part.A1 = e.A0, e.A0 // right above what else is new
+				part.A0, part.A1 = e.A0, e.A0 // right above the other new lines
 			}
 		}
 		if last := len(removed) - 1; last >= 0 {
@@ -51,7 +51,7 @@ func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
 	return parts
 }
 
-// runs are the stretches of lines from one to another, which is not among them, that are all in a set.
+// runs returns the runs of lines in [from, to) that are all in a set.
 func runs(from, to int, in map[int]bool) (list []place) {
 	for at := from; at < to; at++ {
 		switch last := len(list) - 1; {
