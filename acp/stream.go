@@ -224,7 +224,7 @@ func (s *stream) drop(junk []byte) {
 		return
 	}
 	s.traffic.recordJunk(AgentToClient, junk)
-	s.warn("skipped output that is no JSON-RPC message", "text", shorten(junk))
+	s.warn("skipped output that is not a JSON-RPC message", "text", shorten(junk))
 }
 
 // warn logs what was skipped, up to maxWarnings: an agent that prints its own log would fill ours.
@@ -262,7 +262,7 @@ func (s *stream) parseBatch(line []byte) []message {
 	for first := true; items.nextItem(first); first = false {
 		item := items.raw()
 		if item[0] != '{' {
-			s.warn("dropped an item of a batch that is no message", "item", shorten(item))
+			s.warn("dropped a batch item that is not a message", "item", shorten(item))
 			continue
 		}
 		e, _ := readEnvelope(item) // the batch is valid
@@ -317,7 +317,7 @@ func (s *stream) message(e envelope) (message, bool) {
 			m.method = (&scanner{data: e.method}).text()
 		} else {
 			if m.kind == notification {
-				s.warn("dropped a notification whose method is no string", "method", shorten(e.method))
+				s.warn("dropped a notification whose method is not a string", "method", shorten(e.method))
 				return m, false
 			}
 			m.err = &Error{Code: CodeInvalidRequest, Message: "Invalid request: method must be a string"}

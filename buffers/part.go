@@ -38,7 +38,7 @@ func (e tooLarge) asRead() error {
 
 var (
 	errLongLines = fmt.Errorf("these lines have more than %s, which are read at once at most: read fewer, with line and limit", megabytes(maxRead))
-	errLargeWide = fmt.Errorf("it has more than %s and is UTF-16, which is not read by lines", megabytes(maxRead))
+	errLargeWide = fmt.Errorf("it is UTF-16 and larger than %s, and so cannot be read by lines", megabytes(maxRead))
 )
 
 // megabytes returns a size in words.

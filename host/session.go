@@ -195,7 +195,7 @@ func (s *Session) leftOut(u session.UnknownUpdate) {
 			s.malformed = map[string]bool{}
 		}
 		s.malformed[kind] = true
-		s.base.Log.Warn("an update is left out", "session", s.id, "type", u.Type, "err", u.Reason)
+		s.base.Log.Warn("ignored an update", "session", s.id, "type", u.Type, "err", u.Reason)
 	}
 }
 

@@ -48,7 +48,7 @@ type session struct {
 
 	mode    v1.SessionConfigValueID // guarded by agent.mu
 	cancel  context.CancelFunc      // guarded by agent.mu; nil while no turn runs
-	held    []*acp.Request          // guarded by agent.mu: prompts that wait for the running turn
+	queued  []*acp.Request          // guarded by agent.mu: prompts that wait for the running turn
 	prompts int                     // guarded by agent.mu: of version 2 so far
 	told    []v2.SessionUpdate      // guarded by agent.mu: what is repeated to a client that resumes the session
 }
@@ -104,10 +104,10 @@ func (a *agent) HandleNotification(method string, params json.RawMessage) {
 
 // stop cancels the session's turn, and returns the prompts that it has not begun. The agent's mu is held.
 func (s *session) stop() {
-	for _, held := range s.held {
-		held.ReplyError(&acp.Error{Code: acp.CodeRequestCancelled, Message: "the prompt was cancelled"})
+	for _, r := range s.queued {
+		r.ReplyError(&acp.Error{Code: acp.CodeRequestCancelled, Message: "the prompt was cancelled"})
 	}
-	s.held = nil
+	s.queued = nil
 	if s.cancel != nil {
 		s.cancel()
 	}

@@ -150,7 +150,7 @@ func (a *voiceV2) prompt(r *acp.Request) {
 	case a.stopped:
 		r.ReplyError(acp.ErrClosed)
 	case s.cancel != nil:
-		s.held = append(s.held, r)
+		s.queued = append(s.queued, r)
 	default:
 		a.insert(r, s, p)
 	}
@@ -177,11 +177,11 @@ func (a *voiceV2) ended(_ *acp.Request, s *session, reason v1.StopReason, err er
 	defer a.mu.Unlock()
 	s.cancel = nil
 	a.send(s, state)
-	if len(s.held) == 0 || a.stopped {
+	if len(s.queued) == 0 || a.stopped {
 		return
 	}
-	r := s.held[0]
-	s.held = s.held[1:]
+	r := s.queued[0]
+	s.queued = s.queued[1:]
 	var p v2.PromptRequest
 	_ = acp.Decode(r.Params, &p) // which it was when it came
 	a.insert(r, s, p)

@@ -116,10 +116,10 @@ func (d *Diffs) callWaiters() {
 func (d *Diffs) Locating() bool { return d.working && time.Since(d.began) < MaxDelay }
 
 // Observe notes which changes a call shows now. A change that it already showed stays as it was located.
-func (d *Diffs) Observe(call *session.ToolCall) { d.tell(call, d.Of(call)) }
+func (d *Diffs) Observe(call *session.ToolCall) { d.setTold(call, d.Of(call)) }
 
 // Ask notes which changes a permission request shows now; call is the request's own.
-func (d *Diffs) Ask(call *session.ToolCall) { d.tell(call, session.Diffs(call.Content)) }
+func (d *Diffs) Ask(call *session.ToolCall) { d.setTold(call, session.Diffs(call.Content)) }
 
 // Of returns the changes that a call shows, as the agent sent them. Some agents replace them with a message that it was
 // done or refused: then they are those of the request about the call.
@@ -143,11 +143,11 @@ func (d *Diffs) Reused(callID string) { delete(d.asked, callID) }
 
 // Forget drops the changes of a call that nobody needs any more.
 func (d *Diffs) Forget(call *session.ToolCall) {
-	d.tell(call, nil)
+	d.setTold(call, nil)
 	delete(d.calls, call)
 }
 
-func (d *Diffs) tell(call *session.ToolCall, told []session.Diff) {
+func (d *Diffs) setTold(call *session.ToolCall, told []session.Diff) {
 	before := slices.Clone(d.calls[call])
 	var now []*Change
 	for _, t := range told {

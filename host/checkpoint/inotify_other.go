@@ -7,7 +7,7 @@ import "errors"
 // notifier is unused: none of these systems reports each change before its author continues.
 type notifier struct{}
 
-var errNoWatch = errors.New("this system does not tell of changes")
+var errNoWatch = errors.New("this system does not report changes")
 
 func newNotifier() (*notifier, error) { return nil, errNoWatch }
 

@@ -90,7 +90,7 @@ func (s *Store) Load(key string) ([]byte, error) {
 	defer f.Close()
 	r := bufio.NewReader(f)
 	if h, _, err := readHead(r); err != nil || h.Key != key {
-		return nil, fmt.Errorf("load the record %s: %s is no record of it", key, s.recordPath(key))
+		return nil, fmt.Errorf("load the record %s: %s is not its record", key, s.recordPath(key))
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {

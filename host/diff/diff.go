@@ -135,7 +135,7 @@ func Of(d session.Diff, now Now) File {
 		why = t.locateOnDisk(now, why)
 	}
 	if why != "" {
-		t.say(why)
+		t.addNote(why)
 		t.unlocated()
 		return t.File
 	}
@@ -145,14 +145,14 @@ func Of(d session.Diff, now Now) File {
 	t.Located = true
 	t.between(true)
 	if t.Old != t.New && strings.TrimSuffix(t.Old, "\n") == strings.TrimSuffix(t.New, "\n") && t.Operation == session.OperationModify {
-		t.say(newlineAlone)
+		t.addNote(newlineAlone)
 	}
 	if len(t.Hunks) == 0 && t.Note == "" {
 		switch t.Operation {
 		case session.OperationModify:
-			t.say(nothingChanges)
+			t.addNote(nothingChanges)
 		case session.OperationAdd, session.OperationDelete:
-			t.say("empty file")
+			t.addNote("empty file")
 		}
 	}
 	return t.File
@@ -202,7 +202,7 @@ func (f File) Brief() File {
 func (f File) Top(n int) File {
 	for i, h := range f.Hunks {
 		if n -= len(h.Lines); n < 0 {
-			f.say("only its beginning is kept")
+			f.addNote("only its beginning is kept")
 			return f.brief(i+1, -n)
 		}
 	}

@@ -52,7 +52,7 @@ func read(d session.Diff) told {
 		t.nothing("symbolic link")
 	case t.old != nil && t.text != nil && dos != wasDos && parted(*t.old) && parted(*t.text):
 		ends := map[bool]string{true: "CRLF", false: "LF"}
-		t.say("line ends change from " + ends[wasDos] + " to " + ends[dos])
+		t.addNote("line ends change from " + ends[wasDos] + " to " + ends[dos])
 	}
 	return t
 }
@@ -61,14 +61,14 @@ func (t *told) readPatch(text string) {
 	p, err := parsePatch(text, true)
 	switch {
 	case err != nil:
-		t.say(fmt.Sprintf("the agent's patch cannot be read: %v", err))
+		t.addNote(fmt.Sprintf("the agent's patch cannot be read: %v", err))
 		t.unread(text)
 		return
 	case p.binary:
 		t.nothing("binary file")
 		return
 	case p.mode != "":
-		t.say(p.mode)
+		t.addNote(p.mode)
 	}
 	t.patch, t.patchText = &p, text
 	old, now := p.sides()
@@ -92,11 +92,11 @@ func (t *told) unread(text string) {
 
 func (t *told) nothing(why string) {
 	t.opaque = true
-	t.say(why)
+	t.addNote(why)
 }
 
-// say adds to the note.
-func (f *File) say(note string) {
+// addNote adds to the note.
+func (f *File) addNote(note string) {
 	if f.Note != "" {
 		f.Note += "; "
 	}
@@ -132,7 +132,7 @@ func (t *told) unlocated() {
 		}
 		t.between(false)
 		if len(t.Hunks) == 0 && t.Old != t.New {
-			t.say(newlineAlone)
+			t.addNote(newlineAlone)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func (t *told) create(text string, now Now) {
 	}
 	t.Old, t.Operation = *now.Text, session.OperationModify
 	if t.Old != "" {
-		t.say("the file exists: all of its text is replaced")
+		t.addNote("the file exists: all of its text is replaced")
 	}
 }
 
@@ -314,7 +314,7 @@ func (t *told) locateText(old, text string, now Now) (why string) {
 				t.Old, t.New = other, file
 			}
 			if alike.note != "" {
-				t.say(alike.note)
+				t.addNote(alike.note)
 			}
 			return ""
 		}
@@ -373,7 +373,7 @@ func (f *File) choose(text string, places []int, line int) int {
 		return places[0]
 	}
 	if line == 0 {
-		f.say(fmt.Sprintf("the file has this text %d times: the first is shown", len(places)))
+		f.addNote(fmt.Sprintf("the file has this text %d times: the first is shown", len(places)))
 		return places[0]
 	}
 	best, least, at, number := places[0], len(text)+line, 0, 1

@@ -11,18 +11,18 @@ import (
 func Whole(path string, op session.Operation, old, text string) File {
 	f := File{Path: path, Operation: op}
 	if binary(&old) || binary(&text) {
-		f.say("binary file")
+		f.addNote("binary file")
 		return f
 	}
 	f.Located, f.Old, f.New = true, old, text
 	f.between(true)
 	switch {
 	case len(f.Hunks) == 0 && op == session.OperationAdd:
-		f.say("empty file")
+		f.addNote("empty file")
 	case len(f.Hunks) == 0:
-		f.say(nothingChanges)
+		f.addNote(nothingChanges)
 	case op == session.OperationModify && strings.TrimSuffix(old, "\n") == strings.TrimSuffix(text, "\n"):
-		f.say(newlineAlone)
+		f.addNote(newlineAlone)
 	}
 	return f
 }

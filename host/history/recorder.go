@@ -351,7 +351,7 @@ func (r *Recorder) settle() {
 func (r *Recorder) settleChunk() {
 	if c := r.chunk; c != nil {
 		r.chunk = nil
-		r.tell(Said{c.at, session.MessageChunk{MessageID: c.id, Wire: c.wire, Of: c.of, Role: c.role, Content: session.Text{Text: string(c.text)}}})
+		r.addToTranscript(Said{c.at, session.MessageChunk{MessageID: c.id, Wire: c.wire, Of: c.of, Role: c.role, Content: session.Text{Text: string(c.text)}}})
 	}
 }
 
@@ -361,9 +361,9 @@ func (r *Recorder) settleCall(id string) {
 	}
 	delete(r.open, id)
 	t := r.calls[id]
-	r.tell(Said{t.at, t.patch})
+	r.addToTranscript(Said{t.at, t.patch})
 	if len(t.more) > 0 {
-		r.tell(Said{t.at, session.ToolCallChunk{ID: id, Content: t.more}})
+		r.addToTranscript(Said{t.at, session.ToolCallChunk{ID: id, Content: t.more}})
 	}
 }
 
@@ -373,7 +373,7 @@ func (r *Recorder) write(u session.Update) {
 	_, prompt := u.(session.TurnStart)
 	switch _, steered := u.(session.Steered); {
 	case prompt, steered, session.Tells(u):
-		r.tell(said)
+		r.addToTranscript(said)
 	case r.told:
 		r.add(said)
 	default:
@@ -383,8 +383,8 @@ func (r *Recorder) write(u session.Update) {
 	}
 }
 
-// tell is add for what belongs to the transcript. A file has nothing before that.
-func (r *Recorder) tell(s Said) {
+// addToTranscript is add for what belongs to the transcript. A file has nothing before that.
+func (r *Recorder) addToTranscript(s Said) {
 	if !r.told {
 		r.told = true
 		for _, held := range r.held {

@@ -139,7 +139,7 @@ func readAbout(lines *bufio.Reader) (about About, err error) {
 	case about.Format > format:
 		return about, fmt.Errorf("%w (format %d, this one reads %d)", ErrNewer, about.Format, format)
 	case about.Format < 1 || about.Agent == "" || about.ID == "":
-		return about, errors.New("its first line does not say whose it is")
+		return about, errors.New("its first line does not name its session")
 	}
 	return about, nil
 }

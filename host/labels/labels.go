@@ -98,7 +98,7 @@ func (s *Store) Change(agent, id string, change func(*Label)) error {
 		return nil
 	}
 	if err := s.write(l); err != nil {
-		return fmt.Errorf("keep what was said of a session: %w", err)
+		return fmt.Errorf("store a session's label: %w", err)
 	}
 	return s.clean()
 }

@@ -125,7 +125,7 @@ func (l *Ledger) restore(p target, done func(error)) {
 		done(errForgotten)
 		return
 	}
-	l.see(p.path, true, func(seen sight) {
+	l.see(p.path, true, func(seen fileState) {
 		if seen.Mark() != p.now.Mark() {
 			done(errMovedOn)
 			return

@@ -7,8 +7,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// followedCall is what the ledger knows of a call that changes files.
-type followedCall struct {
+// callState is what the ledger knows of a call that changes files.
+type callState struct {
 	read    reading
 	touched touched
 	asked   map[string]bool // paths that were looked at in this turn
@@ -44,7 +44,7 @@ func (l *Ledger) Observe(call *session.ToolCall, working bool) {
 		if !working {
 			return
 		}
-		f = &followedCall{asked: map[string]bool{}}
+		f = &callState{asked: map[string]bool{}}
 		l.calls[call] = f
 	}
 	l.said[call] = f
@@ -66,25 +66,25 @@ func (l *Ledger) Observe(call *session.ToolCall, working bool) {
 
 // look records the state of a call's files that were not looked at yet, for when nothing else tells what they were. The
 // looks are in order with what the agent asks for from now on.
-func (l *Ledger) look(f *followedCall) {
+func (l *Ledger) look(f *callState) {
 	for _, path := range f.touched.paths {
 		if f.asked[path] {
 			continue
 		}
 		f.asked[path] = true
 		l.named.Store(path, true)
-		l.see(path, false, func(now sight) {
+		l.see(path, false, func(now fileState) {
 			if now.path == "" {
 				return
 			}
 			l.named.Store(now.path, true)
-			l.whenKnown(now.path, false, func() { l.firstSight(now) })
+			l.whenKnown(now.path, false, func() { l.assumeUnchanged(now) })
 		})
 	}
 }
 
-// firstSight takes what a file has now for what it had when the turn began, if that is not known.
-func (l *Ledger) firstSight(now sight) {
+// assumeUnchanged takes what a file has now for what it had when the turn began, if that is not known.
+func (l *Ledger) assumeUnchanged(now fileState) {
 	t := l.turn
 	if t == nil || t.over {
 		return
@@ -100,17 +100,17 @@ func (l *Ledger) firstSight(now sight) {
 }
 
 // settle looks at the files of a call that has ended.
-func (l *Ledger) settle(call *session.ToolCall, f *followedCall) {
+func (l *Ledger) settle(call *session.ToolCall, f *callState) {
 	named := f.touched
 	if len(f.asked) == 0 {
 		return // it names none
 	}
 	completed := call.Status == session.StatusCompleted
 	l.job(func(done func()) {
-		l.seeAll(named.paths, func(now []sight) {
+		l.seeAll(named.paths, func(now []fileState) {
 			l.whenAllKnown(now, func() {
 				if events := l.compare(named, now, completed); len(events) > 0 {
-					l.tell(events)
+					l.report(events)
 				}
 				done()
 			})
@@ -119,7 +119,7 @@ func (l *Ledger) settle(call *session.ToolCall, f *followedCall) {
 }
 
 // whenAllKnown is whenKnown for several files.
-func (l *Ledger) whenAllKnown(files []sight, f func()) {
+func (l *Ledger) whenAllKnown(files []fileState, f func()) {
 	missing := 1
 	one := func() {
 		if missing--; missing == 0 {
@@ -137,10 +137,10 @@ func (l *Ledger) whenAllKnown(files []sight, f func()) {
 
 // compare records what has become of the files of a call, and returns the events. completed says that the call has
 // succeeded.
-func (l *Ledger) compare(named touched, now []sight, completed bool) (events []Event) {
+func (l *Ledger) compare(named touched, now []fileState, completed bool) (events []Event) {
 	t := l.turn
-	files := map[string]sight{} // by real path
-	real := map[string]string{} // by path as named
+	files := map[string]fileState{} // by real path
+	real := map[string]string{}     // by path as named
 	for i, seen := range now {
 		if seen.path != "" {
 			files[seen.path], real[named.paths[i]] = seen, seen.path
@@ -196,7 +196,7 @@ func (l *Ledger) compare(named touched, now []sight, completed bool) (events []E
 
 // guessAgain derives what a file was before a call from the call's diffs, if the first look at the file came after the
 // agent was done with it, or in the middle of its write. lines are those of the call, by path as named.
-func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int, now sight) {
+func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int, now fileState) {
 	was := t.seen[now.path]
 	emptied := was.Text == "" && !was.Opaque && slices.ContainsFunc(diffs, func(d session.Diff) bool {
 		return d.OldText != nil && *d.OldText != ""

@@ -34,7 +34,7 @@ var (
 func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 	l.wish(func(next func()) {
 		finish := func(n int, err error) {
-			l.tell(nil)
+			l.report(nil)
 			done(n, err)
 			next()
 		}

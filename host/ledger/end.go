@@ -33,7 +33,7 @@ func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 	ended := time.Now()
 	l.catchUp(func() {
 		l.compareFolders(t, worked, func(after *checkpoint.Snapshot) {
-			asSeen := func(now sight) sight { return now }
+			asSeen := func(now fileState) fileState { return now }
 			l.accountDoubt(t, l.doubtful(t, after, ended), asSeen, done)
 		})
 	})
@@ -44,12 +44,12 @@ func (l *Ledger) seeAtEnd(t *turn, worked bool, done func()) {
 const atATime = 1000
 
 // accountDoubt records what has changed in a turn, and the turn is over. as judges what was seen.
-func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func()) {
+func (l *Ledger) accountDoubt(t *turn, d doubt, as func(fileState) fileState, done func()) {
 	left := append([][]string{d.together}, slices.Collect(slices.Chunk(d.others, atATime))...)
 	var next func()
 	next = func() {
 		if len(left) == 0 {
-			l.accountRest(t, d.rest)
+			l.accountOverflow(t, d.rest)
 			t.over, t.previous = true, nil
 			clear(t.seen) // it has the texts of many files
 			done()
@@ -57,7 +57,7 @@ func (l *Ledger) accountDoubt(t *turn, d doubt, as func(sight) sight, done func(
 		}
 		some := left[0]
 		left = left[1:]
-		l.seeAll(some, func(now []sight) {
+		l.seeAll(some, func(now []fileState) {
 			for i := range now {
 				if now[i].path != "" {
 					now[i] = as(now[i])
@@ -97,7 +97,7 @@ func (l *Ledger) compareFolders(t *turn, worked bool, done func(*checkpoint.Snap
 type doubt struct {
 	together []string // what may have been added, removed or moved, or was seen before
 	others   []string // files that have changed in place
-	rest     rest
+	rest     overflow
 }
 
 // doubtful returns the paths that may have changed: those where the folders differ between the turn's begin and its
@@ -145,7 +145,7 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 			}
 		}
 	}
-	var rest rest
+	var rest overflow
 	if len(unkept) > maxUnkept {
 		unkept, rest.changed = nil, unkept
 	}
@@ -166,7 +166,7 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 func odd(s checkpoint.State) bool { return s.Kind != checkpoint.None && s.Kind != checkpoint.File }
 
 // accountAll records files as they were just seen, moved ones first, as another file may be at the old path.
-func (l *Ledger) accountAll(t *turn, now []sight) {
+func (l *Ledger) accountAll(t *turn, now []fileState) {
 	var events []Event
 	moves := l.moves(t, now)
 	moved := map[string]bool{}
@@ -184,14 +184,14 @@ func (l *Ledger) accountAll(t *turn, now []sight) {
 			}
 		}
 	}
-	l.tell(events)
+	l.report(events)
 }
 
 // move is a file that is at another path now.
 type move struct {
 	from string
 	was  review.Content // at the old path
-	to   sight
+	to   fileState
 }
 
 // accountMove records a move, unless the user has made it.
@@ -207,17 +207,17 @@ func (l *Ledger) accountMove(t *turn, m move) bool {
 // wasMoved records a file that is new at a path as moved, if it was at another path when the turn began and is there no
 // longer. So what happens to it from now on is told apart, whatever it contains. If a buffer shows the other path, the
 // watch first tells that it is gone.
-func (l *Ledger) wasMoved(t *turn, now sight) bool {
+func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 	from := t.origin(now)
 	if from == "" || l.loaded[from] && !l.isGone(from) {
 		return false
 	}
-	was, known := l.lastAt(t, sight{path: from})
+	was, known := l.lastAt(t, fileState{path: from})
 	return known && was.Exists && l.accountMove(t, move{from, was, now})
 }
 
 // origin returns where a file that is new at a path was, by what the folders had when the turn began; "" for nowhere.
-func (t *turn) origin(now sight) string {
+func (t *turn) origin(now fileState) string {
 	file, old := now.file, false // a new file may have the inode of one that was deleted
 	if file == nil {
 		file, _ = os.Lstat(now.path)
@@ -241,11 +241,11 @@ func (t *turn) origin(now sight) string {
 
 // moves pairs files that are gone with new ones of the same content that are the same file, or each the only one with
 // it.
-func (l *Ledger) moves(t *turn, now []sight) []move {
-	if t.over || !slices.ContainsFunc(now, func(seen sight) bool { return seen.path != "" && !seen.Exists }) {
+func (l *Ledger) moves(t *turn, now []fileState) []move {
+	if t.over || !slices.ContainsFunc(now, func(seen fileState) bool { return seen.path != "" && !seen.Exists }) {
 		return nil
 	}
-	from, to := map[review.Content][]string{}, map[review.Content][]sight{}
+	from, to := map[review.Content][]string{}, map[review.Content][]fileState{}
 	away := t.MovedAway()
 	last := map[string]review.Content{}
 	for _, seen := range now {
@@ -305,7 +305,7 @@ func unstyled(c review.Content) review.Content {
 
 // isNew reports whether nothing was at a path when the turn began, or what was there has been moved away, and the user
 // has not put something there. away has the paths from which files were moved.
-func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
+func (l *Ledger) isNew(t *turn, seen fileState, away map[string]bool) bool {
 	if t.saved[seen.path] {
 		return false
 	}
@@ -317,7 +317,7 @@ func (l *Ledger) isNew(t *turn, seen sight, away map[string]bool) bool {
 }
 
 // lastAt returns what the disk is last known to have had at a path when something was there.
-func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
+func (l *Ledger) lastAt(t *turn, now fileState) (review.Content, bool) {
 	if was, gone := t.gone[now.path]; gone {
 		return was, true
 	}
@@ -330,7 +330,7 @@ func (l *Ledger) lastAt(t *turn, now sight) (review.Content, bool) {
 }
 
 // goneUnderBuffers returns the paths of deleted files that buffers show.
-func goneUnderBuffers(now []sight) (paths []string) {
+func goneUnderBuffers(now []fileState) (paths []string) {
 	for _, seen := range now {
 		if seen.loaded && !seen.Exists {
 			paths = append(paths, seen.path)

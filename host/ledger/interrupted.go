@@ -220,7 +220,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 	for i, u := range was {
 		paths[i] = u.Path
 	}
-	l.seeAll(paths, func(now []sight) {
+	l.seeAll(paths, func(now []fileState) {
 		for _, seen := range now {
 			if seen.path != "" && !seen.loaded {
 				l.unsavedDied(t, seen)
@@ -231,7 +231,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 }
 
 // unsavedDied says that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
-func (l *Ledger) unsavedDied(t *turn, now sight) {
+func (l *Ledger) unsavedDied(t *turn, now fileState) {
 	came := len(l.behind[now.path]) > 0 && now.Exists
 	if t == nil {
 		l.unsavedGone(now, false)
@@ -286,7 +286,7 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		l.wasInStep(path, t.disk[path])
 	}
 	ended = ended.Add(beat)
-	as := func(now sight) sight { return l.sinceKilled(t, now, shown[now.path], ended) }
+	as := func(now fileState) fileState { return l.sinceKilled(t, now, shown[now.path], ended) }
 	look := func(after *checkpoint.Snapshot) {
 		d := l.doubtful(t, after, ended)
 		inBuffers := slices.DeleteFunc(slices.Concat(d.together, d.others), func(path string) bool { return !shown[path] })
@@ -304,7 +304,7 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 
 // sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
 // buffer did meanwhile. shown says that one showed it.
-func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) sight {
+func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) fileState {
 	if was, known := l.known(t, now); now.saved && known && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
 		users.Mode = was.Mode
@@ -314,7 +314,7 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 	if now.saved || now.Exists && now.since.After(ended.Add(coarse)) { // it is as the user has written it, after that perhaps
 		t.seen[now.path], t.disk[now.path], t.saved[now.path] = now.Content, now.Content, true
 		l.userNow(now.path, now.Content)
-		return sight{}
+		return fileState{}
 	}
 	shows, inBuffer := now.Content, now.loaded
 	if now.loaded {
@@ -350,12 +350,12 @@ func (l *Ledger) sinceKilled(t *turn, now sight, shown bool, ended time.Time) si
 		t.seen[now.path] = now.Content
 		l.userNow(now.path, now.Content)
 	}
-	return sight{} // the rest is in a buffer
+	return fileState{} // the rest is in a buffer
 }
 
 // inLivingBuffer records a change by the agent from what the disk had, which a buffer may have taken over: of a Neovim
 // that lives on, with the user's text in it.
-func (l *Ledger) inLivingBuffer(t *turn, now sight, had, shows review.Content) {
+func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Content) {
 	was, is := had, now.Content
 	is.Text = shows.Text
 	was.Text = shows.Text

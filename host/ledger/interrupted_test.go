@@ -625,7 +625,7 @@ func TestPermissionsOfWhatWasSavedBeforeAHostDied(t *testing.T) {
 	w.begin()
 	w.write("f", "f1\nu1\n")
 	w.box(func() {
-		now := sight{path: w.path("f"), loaded: true, saved: true, Content: review.Text("f1\nu1\n")}
+		now := fileState{path: w.path("f"), loaded: true, saved: true, Content: review.Text("f1\nu1\n")}
 		now.Mode = 0o755
 		w.ledger.sinceKilled(w.ledger.turn, now, true, time.Now())
 	})

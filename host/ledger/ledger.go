@@ -32,10 +32,10 @@ type Ledger struct {
 
 	// The fields below belong to the session's goroutine.
 
-	calls map[*session.ToolCall]*followedCall
-	said  map[*session.ToolCall]*followedCall // those updated in this turn
-	ends  int                                 // of turns
-	told  int                                 // how many of them may be announced: what was changed before is in the record
+	calls map[*session.ToolCall]*callState
+	said  map[*session.ToolCall]*callState // those updated in this turn
+	ends  int                              // of turns
+	told  int                              // how many of them may be announced: what was changed before is in the record
 
 	// The fields below belong to the ledger's goroutine, that of box.
 
@@ -94,8 +94,8 @@ func New(config Config) *Ledger {
 	box := mailbox.New()
 	return &Ledger{
 		config: config, box: box,
-		calls:     map[*session.ToolCall]*followedCall{},
-		said:      map[*session.ToolCall]*followedCall{},
+		calls:     map[*session.ToolCall]*callState{},
+		said:      map[*session.ToolCall]*callState{},
 		record:    review.New(maxRecorded),
 		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
@@ -194,7 +194,7 @@ func (l *Ledger) EndTurn(over func()) int {
 		}
 		f.asked = map[string]bool{}
 	}
-	l.said = map[*session.ToolCall]*followedCall{} // a map that was once large stays slow
+	l.said = map[*session.ToolCall]*callState{} // a map that was once large stays slow
 	l.ends++
 	end := l.ends
 	worked := l.worked.Swap(false)
@@ -208,7 +208,7 @@ func (l *Ledger) EndTurn(over func()) int {
 	l.job(func(done func()) {
 		l.seeAtEnd(t, worked, func() {
 			l.take(t)
-			l.tell(nil)
+			l.report(nil)
 			l.save()
 			l.whenSaved(func() { l.crossOut(t) })
 			l.config.Put(func() {
@@ -270,8 +270,8 @@ func (l *Ledger) Then(f func()) {
 	})
 }
 
-// tell passes what is new in the record to the session, followed by events.
-func (l *Ledger) tell(events []Event) {
+// report passes what is new in the record to the session, followed by events.
+func (l *Ledger) report(events []Event) {
 	changed, gone := l.record.Take()
 	if len(changed)+len(gone) > 0 {
 		l.saveSoon()

@@ -11,7 +11,7 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	if t != nil && t.over {
 		t = nil
 	}
-	l.seeAll(paths, func(now []sight) {
+	l.seeAll(paths, func(now []fileState) {
 		var events []Event
 		for _, seen := range now {
 			if seen.path == "" || t != nil && !seen.Exists {
@@ -23,7 +23,7 @@ func (l *Ledger) refresh(paths []string, done func()) {
 			}
 		}
 		if len(events) > 0 {
-			l.tell(events)
+			l.report(events)
 		}
 		done()
 	})
@@ -44,7 +44,7 @@ func (l *Ledger) wish(do func(done func())) {
 func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {
 		l.refresh(l.record.Paths(), func() {
-			l.tell(nil)
+			l.report(nil)
 			done(l.record.Files())
 			next()
 		})
@@ -64,7 +64,7 @@ func (l *Ledger) File(path string, look bool, done func(review.File)) {
 			l.refresh([]string{path}, func() {
 				now, _ := l.record.File(path)
 				if now.Present != f.Present {
-					l.tell(nil)
+					l.report(nil)
 				}
 				done(now)
 				next()
@@ -80,7 +80,7 @@ func (l *Ledger) File(path string, look bool, done func(review.File)) {
 func (l *Ledger) Refresh(path string, done func()) {
 	l.job(func(next func()) {
 		l.refresh([]string{path}, func() {
-			l.tell(nil)
+			l.report(nil)
 			done()
 			next()
 		})

@@ -265,7 +265,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 				l.takeUpTurn(was.Running, was.Unsaved, func() {
 					l.resuming = false
 					l.refresh(l.record.Paths(), func() {
-						l.tell(nil)
+						l.report(nil)
 						waits(l.toSave(), nil)
 						next()
 					})

@@ -25,13 +25,13 @@ var (
 	errNoUndone  = errors.New("nothing to redo")
 )
 
-// Undo takes back what the last turn that was not undone has changed, or with again does the last one that
-// was undone again; which is the name of that turn, or "". With preview it only tells what it would do.
-// goOn is asked before each file, with how many are done, and may stop an undo. Both run on the ledger's goroutine.
+// Undo undoes the last turn that was not undone or, with again, redoes the last one that was; which is the name of that
+// turn, or "". With preview it only tells what it would do. goOn is asked before each file, with how many are done, and
+// may stop an undo. Both run on the ledger's goroutine.
 func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) bool, done func(*turns.Turn, []turns.Step, error)) {
 	l.wish(func(next func()) {
 		finish := func(t *turns.Turn, steps []turns.Step, err error) {
-			l.tell(nil)
+			l.report(nil)
 			done(t, steps, err)
 			next()
 		}
@@ -102,7 +102,7 @@ func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
 			old = append(old, f.OldPath)
 		}
 	}
-	l.seeAll(slices.Concat(paths, old), func(now []sight) {
+	l.seeAll(slices.Concat(paths, old), func(now []fileState) {
 		var is []review.Content
 		taken := map[string]bool{}
 		unseen := map[string]bool{}
@@ -202,7 +202,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		if did.Path == path {
 			paths = paths[:1]
 		}
-		l.seeAll(paths, func(now []sight) {
+		l.seeAll(paths, func(now []fileState) {
 			is := now[len(now)-1]
 			switch {
 			case now[0].path == "" || is.path == "":

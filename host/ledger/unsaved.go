@@ -59,7 +59,7 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 		came.before = l.removed(t, w.Path)
 	} else {
 		came.was = contentOf(w.Behind, w.FormBefore)
-		was, _ := l.known(t, sight{path: w.Path})
+		was, _ := l.known(t, fileState{path: w.Path})
 		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))
 		came.before = came.was
 	}
@@ -89,7 +89,7 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 // unsavedGone says that what was unsaved in a buffer is gone, and the disk counts, where the agent may have written:
 // from now on it is as if nothing had been unsaved, also in earlier turns. It reports whether that brings in a change
 // by the agent. loaded says that the buffer still exists.
-func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
+func (l *Ledger) unsavedGone(now fileState, loaded bool) bool {
 	list := l.behind[now.path]
 	inBuffer, _ := l.record.File(now.path)
 	l.setBack(now.path, list)
@@ -133,7 +133,7 @@ func (l *Ledger) unsavedGone(now sight, loaded bool) bool {
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
 func (l *Ledger) removedUnder(path string, was review.Content) {
 	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
-		l.unsavedGone(sight{path: path, Content: was}, true) // what the buffer lacks it will never get
+		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
 	}
 	l.nothingUnsaved(path)
 }

@@ -31,7 +31,7 @@ const coarse = 20 * time.Millisecond
 
 // known returns what a file was when last seen in a turn, or else when that began; false if neither is known. now is
 // what is there, which saves reading what has not changed.
-func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
+func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 	if t == nil || t.over {
 		return review.Content{}, false
 	}
@@ -62,7 +62,7 @@ func (l *Ledger) known(t *turn, now sight) (review.Content, bool) {
 }
 
 // atBegin returns what the folders had at a path when a turn began; listed is false if no look covered it.
-func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
+func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed bool) {
 	if t.first == nil {
 		return s, false
 	}
@@ -90,7 +90,7 @@ func (l *Ledger) atBegin(t *turn, now sight) (s checkpoint.State, listed bool) {
 
 // account records a file as it was just seen, and reports whether it has something new by the agent. The turn may be
 // nil.
-func (l *Ledger) account(t *turn, now sight) bool {
+func (l *Ledger) account(t *turn, now fileState) bool {
 	if now.loaded && !l.loaded[now.path] && t != nil && !t.over { // it was opened just now, see FileOpened
 		if now.loaded = false; now.unsaved {
 			now.Content = onDisk(now.path)
@@ -145,7 +145,7 @@ func (l *Ledger) account(t *turn, now sight) bool {
 }
 
 // leftByUser reports whether a file is gone because the user has renamed it. The turn may be nil.
-func (l *Ledger) leftByUser(t *turn, now sight) bool {
+func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
 		return false
 	}
@@ -156,7 +156,7 @@ func (l *Ledger) leftByUser(t *turn, now sight) bool {
 }
 
 // isCopy reports whether a file is what the user has written under another name, and was not seen since.
-func (t *turn) isCopy(now sight) bool {
+func (t *turn) isCopy(now fileState) bool {
 	_, seen := t.seen[now.path]
 	return !seen && now.Exists && t.copies[now.path]
 }
@@ -196,7 +196,7 @@ func (l *Ledger) TookMove(gone, made buffers.Written) {
 			}
 			l.version[gone.Path]++
 			l.version[made.Path]++
-			l.tell([]Event{{made.Path, "fs"}})
+			l.report([]Event{{made.Path, "fs"}})
 		})
 	})
 }
@@ -250,18 +250,18 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(w.Path)
 	case !w.Unsaved && c.before.Exists: // it was given up before this came
-		l.unsavedGone(sight{path: w.Path, Content: c.before}, true)
+		l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
 	}
 	if w.Behind != nil {
 		if l.cameUnder(t, w, c.disk, reviewed); !w.Changed && !w.Deleted && !w.Created {
 			return // all of it conflicts
 		}
 	}
-	if t != nil && !t.over && t.follows(w) { // it was reported after the turn began
+	if t != nil && !t.over && t.beganAfter(w) { // it was reported after the turn began
 		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
 		if !t.previous.made(w) {
 			l.userNow(w.Path, c.now)
-			l.tell(nil)
+			l.report(nil)
 			return
 		}
 		t = t.previous
@@ -292,7 +292,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	}
 	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
-	l.tell([]Event{{w.Path, by}})
+	l.report([]Event{{w.Path, by}})
 }
 
 // agentMade records a file that the agent has created again under a buffer with unsaved text. If the agent had removed
@@ -336,7 +336,7 @@ func (c toldChange) shown(l *Ledger) bool {
 // wasBefore returns what the file was before a change in a turn, which may be nil; news is false if the change was seen
 // before. The report counts for what a buffer had, and for a file of which nothing else is known.
 func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Content, news bool) {
-	there := sight{path: c.Path, since: c.Since}
+	there := fileState{path: c.Path, since: c.Since}
 	if !c.Deleted {
 		there.Content = c.before
 	}
@@ -367,10 +367,10 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	return was, true
 }
 
-// follows reports whether a turn began after a change that is reported in it. A file's time may be coarse, and does not
+// beganAfter reports whether a turn began after a change that is reported in it. A file's time may be coarse, and does not
 // help if a prompt comes at once; the clock at which the disk was read is exact. For a file that is gone, the look with
 // which the turn began decides.
-func (t *turn) follows(w buffers.Written) bool {
+func (t *turn) beganAfter(w buffers.Written) bool {
 	if !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
 		return true
 	}
@@ -396,7 +396,7 @@ func (l *Ledger) Elsewhere(path string, is review.Content) {
 				delete(t.gone, path)
 			}
 			l.userNow(path, is)
-			l.tell(nil)
+			l.report(nil)
 		})
 	})
 }
@@ -475,7 +475,7 @@ func (l *Ledger) UserChanged(w buffers.Written) {
 		c.before.Mode = f.Present.Mode
 		l.userNow(w.Path, c.before)
 		l.userNow(w.Path, c.now)
-		l.tell(nil)
+		l.report(nil)
 	})
 }
 
@@ -487,7 +487,7 @@ func (l *Ledger) UserSaved(path string) {
 			return
 		}
 		t.saved[path] = true
-		l.see(path, false, func(now sight) {
+		l.see(path, false, func(now fileState) {
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
 				l.originals.keepDisk(now.path, now.Content)
@@ -531,7 +531,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	if o.Text == nil || l.applies[o.Path] || l.resuming {
 		return
 	}
-	now := sight{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
+	now := fileState{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
 	var mode os.FileMode // 0 where there is no file
 	if info, err := os.Stat(o.Path); err == nil {
 		now.size, now.modified, mode = info.Size(), info.ModTime().UnixNano(), info.Mode().Perm()
@@ -551,19 +551,19 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	switch {
 	case !opened && l.unsavedGone(now, o.Loaded):
 		l.named.Store(o.Path, true)
-		l.tell([]Event{{o.Path, "disk"}})
+		l.report([]Event{{o.Path, "disk"}})
 		if t != nil {
 			t.seen[o.Path] = now.Content
 		}
 	case opened:
 		if l.account(t, now) {
 			l.named.Store(o.Path, true)
-			l.tell([]Event{{o.Path, "disk"}})
+			l.report([]Event{{o.Path, "disk"}})
 		}
 	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
 		return // as reported
 	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
-		l.tell([]Event{{o.Path, "disk"}})
+		l.report([]Event{{o.Path, "disk"}})
 	default:
 		if t != nil {
 			t.seen[o.Path] = now.Content
@@ -579,7 +579,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		}
 		if mode != 0 {
 			l.userNow(o.Path, now.Content)
-			l.tell(nil)
+			l.report(nil)
 		}
 	}
 	if t != nil {
@@ -589,7 +589,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 
 // gaveUp makes what was last seen of a file what the disk had then: the user has given up its buffer's unsaved text, by
 // reloading, closing or renaming it.
-func (l *Ledger) gaveUp(t *turn, now sight) {
+func (l *Ledger) gaveUp(t *turn, now fileState) {
 	disk, told := t.disk[now.path]
 	switch {
 	case !told:

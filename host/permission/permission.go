@@ -389,7 +389,7 @@ func (rs *Requests) CallEnded(call *session.ToolCall, status session.ToolCallSta
 func (rs *Requests) HearUnsaved(names []string) {
 	for _, p := range rs.queue.pending {
 		rs.findStale(p)
-		rs.followUnsaved(p, names)
+		rs.trackUnsaved(p, names)
 	}
 }
 

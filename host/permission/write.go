@@ -297,8 +297,8 @@ func (rs *Requests) lookAgain(p *request, then func(preview)) {
 	})
 }
 
-// followUnsaved has a pending write follow what the user types, when Lua has listed the buffers with unsaved text.
-func (rs *Requests) followUnsaved(p *request, names []string) {
+// trackUnsaved has a pending write follow what the user types, when Lua has listed the buffers with unsaved text.
+func (rs *Requests) trackUnsaved(p *request, names []string) {
 	pw := p.write
 	if pw == nil {
 		return

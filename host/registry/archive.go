@@ -154,7 +154,7 @@ func unpack(f *os.File, name, program, into string) error {
 	case hasSuffix(name, ".zip"):
 		return u.zip(f)
 	case hasSuffix(name, ".tar.xz", ".txz", ".tar.zst", ".7z", ".dmg", ".pkg"):
-		return fmt.Errorf("archives such as %s cannot be unpacked here", name)
+		return fmt.Errorf("archives such as %s are not supported here", name)
 	}
 	return u.file(program, 0o755, f)
 }
@@ -192,7 +192,7 @@ func (u *unpacking) tar(from io.Reader) error {
 			err = u.file(h.Name, fs.FileMode(h.Mode), archive)
 		case tar.TypeXGlobalHeader:
 		default:
-			err = fmt.Errorf("it has %s, which is neither a file nor a folder", h.Name)
+			err = fmt.Errorf("it contains %s, which is neither a file nor a folder", h.Name)
 		}
 		if err != nil {
 			return err
@@ -223,7 +223,7 @@ func (u *unpacking) zipped(entry *zip.File) error {
 	case mode.IsDir():
 		return u.dir(entry.Name)
 	case !mode.IsRegular():
-		return fmt.Errorf("it has %s, which is neither a file nor a folder", entry.Name)
+		return fmt.Errorf("it contains %s, which is neither a file nor a folder", entry.Name)
 	}
 	from, err := entry.Open()
 	if err != nil {

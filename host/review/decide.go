@@ -147,7 +147,7 @@ func (f *file) bringBack() {
 	if f.text != nil {
 		l := *f.text
 		if !f.Present.Exists {
-			l.pending = newPair(l.accepted())
+			l.pending = newTextDiff(l.accepted())
 		}
 		l.agent(f.Present.Text)
 		waiting := slices.Clone(l.pending.edits)

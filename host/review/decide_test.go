@@ -281,7 +281,7 @@ func consistent(t *testing.T, f File) {
 	if l.kept.present != l.pending.base || l.refused.present != l.pending.base {
 		t.Fatalf("the accepted text is %q, %q and %q", l.kept.present, l.pending.base, l.refused.present)
 	}
-	for name, p := range map[string]pair{"kept": l.kept, "pending": l.pending, "refused": l.refused} {
+	for name, p := range map[string]textDiff{"kept": l.kept, "pending": l.pending, "refused": l.refused} {
 		if !p.sound() {
 			t.Fatalf("%s: %v do not lead from %q to %q", name, p.edits, p.base, p.present)
 		}

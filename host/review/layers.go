@@ -13,9 +13,9 @@ import (
 // agent's pending changes make the present one. A text of its own keeps what was rejected, so that an undo of the
 // rejection is recognized. What the user types is in all of them.
 type layers struct {
-	kept    pair     // from the baseline to the accepted text
-	pending pair     // from the accepted text to the present one
-	refused pair     // from the accepted text plus all that was rejected to the accepted text
+	kept    textDiff // from the baseline to the accepted text
+	pending textDiff // from the accepted text to the present one
+	refused textDiff // from the accepted text plus all that was rejected to the accepted text
 	made    []string // refusals as they were made, see remember; never changed in place
 }
 
@@ -23,7 +23,7 @@ type layers struct {
 const maxTried = 32
 
 func newLayers(text string) layers {
-	p := newPair(text)
+	p := newTextDiff(text)
 	return layers{kept: p, pending: p, refused: p}
 }
 
@@ -299,7 +299,7 @@ func (l *layers) recognize(now string, undone bool) {
 		}
 		rest := linediff.Compare(linediff.Lines(trial.present()), text)
 		if sizeOf(rest) != size-n || slices.ContainsFunc(rest, func(e linediff.Edit) bool {
-			return e.A0 <= to && e.A1 >= from && (e.A0 < e.A1 || !slices.ContainsFunc(back, says))
+			return e.A0 <= to && e.A1 >= from && (e.A0 < e.A1 || !slices.ContainsFunc(back, notBlank))
 		}) {
 			return
 		}
@@ -349,7 +349,12 @@ func (l *layers) recognize(now string, undone bool) {
 	for _, e := range first(pending(l), maxTried) {
 		try(sizeOf([]linediff.Edit{e}), e.B0, e.B0+e.A1-e.A0, l.acceptedLines(e.A0, e.A1), func(trial *layers) bool { return refuse(trial, []linediff.Edit{e}) })
 	}
-	// Of adjacent rejections one may be undone: its lines come back.
+	l.recognizeAdjacent(text, left, refused)
+}
+
+// recognizeAdjacent undoes one of several adjacent rejections if its lines have come back: left is what leads from the
+// present text to text, and refused returns the rejections near to that.
+func (l *layers) recognizeAdjacent(text []string, left []linediff.Edit, refused func(*layers) []linediff.Edit) {
 	made := refused(l)
 	for _, u := range slices.Backward(left) {
 		fresh := text[u.B0:u.B1]
@@ -400,8 +405,8 @@ func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 	})
 }
 
-// says reports whether a line is not blank.
-func says(line string) bool { return strings.TrimSpace(line) != "" }
+// notBlank reports whether a line is not blank.
+func notBlank(line string) bool { return strings.TrimSpace(line) != "" }
 
 // among reports whether lines are some of others, in their order.
 func among(some, all []string) bool {
@@ -418,7 +423,7 @@ func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }
 func (l *layers) acceptedLines(from, to int) []string { return lines(l.accepted(), from, to) }
 
 // replace replaces the lines from to to of the present text.
-func (t *pair) replace(from, to int, fresh []string, agent bool) {
+func (t *textDiff) replace(from, to int, fresh []string, agent bool) {
 	now := ended(slices.Concat(lines(t.present, 0, from), fresh, lines(t.present, to, -1)))
 	if whole(t.present) && whole(t.base) && (len(now) == 0 || whole(now[len(now)-1])) {
 		t.apply([]linediff.Edit{{A0: from, A1: to, B0: from, B1: from + len(fresh)}}, now, agent)

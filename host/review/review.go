@@ -526,7 +526,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	case was.Exists && !now.Exists:
 		// A file that is gone has no lines by the user.
 		l := *f.text
-		l.pending = newPair(l.accepted())
+		l.pending = newTextDiff(l.accepted())
 		l.pending.change(now.Text, true)
 		f.text, f.gone = &l, f.text
 	case !agent && was.Exists:
@@ -753,7 +753,7 @@ func (f *file) size() int {
 			continue
 		}
 		n += len(l.present())
-		for _, p := range []pair{l.kept, l.pending, l.refused} {
+		for _, p := range []textDiff{l.kept, l.pending, l.refused} {
 			if len(p.edits) > 0 {
 				n += len(p.base)
 			}

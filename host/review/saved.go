@@ -60,13 +60,13 @@ type savedFile struct {
 
 // savedLayers are the texts of a file; those of an opaque one have no pairs.
 type savedLayers struct {
-	Layers []savedPair // kept, pending, refused; or none
+	Layers []savedDiff // kept, pending, refused; or none
 	Made   []string    // see layers.remember
 	Text   string      // the present one
 }
 
-// savedPair is a pair without its present text, and without its base if that is the same.
-type savedPair struct {
+// savedDiff is a textDiff without its present text, and without its base if that is the same.
+type savedDiff struct {
 	Base  string
 	Edits []linediff.Edit
 }
@@ -88,8 +88,8 @@ func saveLayers(l *layers) (s savedLayers) {
 		return s
 	}
 	s.Text, s.Made = l.present(), l.made
-	for _, p := range []pair{l.pending, l.kept, l.refused} {
-		sp := savedPair{Edits: p.edits}
+	for _, p := range []textDiff{l.pending, l.kept, l.refused} {
+		sp := savedDiff{Edits: p.edits}
 		if len(p.edits) > 0 {
 			sp.Base = p.base
 		}
@@ -103,9 +103,9 @@ func (s savedLayers) layers() (*layers, bool) {
 	if len(s.Layers) != 3 {
 		return nil, true
 	}
-	l := layers{pending: s.Layers[0].pair(s.Text), made: s.Made}
-	l.kept, l.refused = s.Layers[1].pair(l.accepted()), s.Layers[2].pair(l.accepted())
-	for _, p := range []pair{l.pending, l.kept, l.refused} {
+	l := layers{pending: s.Layers[0].textDiff(s.Text), made: s.Made}
+	l.kept, l.refused = s.Layers[1].textDiff(l.accepted()), s.Layers[2].textDiff(l.accepted())
+	for _, p := range []textDiff{l.pending, l.kept, l.refused} {
 		if !p.sound() {
 			return nil, false
 		}
@@ -186,16 +186,16 @@ func Load(groups [][]byte, limit int, text func(name string) (string, error)) (*
 	return r, nil
 }
 
-func (s savedPair) pair(present string) pair {
-	p := pair{base: s.Base, present: present, edits: s.Edits}
+func (s savedDiff) textDiff(present string) textDiff {
+	p := textDiff{base: s.Base, present: present, edits: s.Edits}
 	if len(p.edits) == 0 {
 		p.base = present
 	}
 	return p
 }
 
-// sound reports whether the edits of a pair lead from one text to the other.
-func (t *pair) sound() bool {
+// sound reports whether the edits of a textDiff lead from one text to the other.
+func (t *textDiff) sound() bool {
 	base, present := linediff.Lines(t.base), linediff.Lines(t.present)
 	a, b := 0, 0
 	for _, e := range t.edits {

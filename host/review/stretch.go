@@ -15,7 +15,7 @@ type stretch struct {
 	places []int   // to work on
 }
 
-// part is some lines of a pair, in its base and in its present text, with the edits among them.
+// part is some lines of a textDiff, in its base and in its present text, with the edits among them.
 type part struct {
 	linediff.Edit
 	first, last int
@@ -36,7 +36,7 @@ func (s *stretch) refusedEdit(e linediff.Edit) linediff.Edit { return s.of[2].fr
 func (s *stretch) accepted0() int { return s.of[1].A0 }
 
 // pairs returns a file's pairs, in the order of [stretch].
-func (l *layers) pairs() [3]*pair { return [3]*pair{&l.kept, &l.pending, &l.refused} }
+func (l *layers) pairs() [3]*textDiff { return [3]*textDiff{&l.kept, &l.pending, &l.refused} }
 
 // place is a half-open range of lines of the accepted text.
 type place struct{ from, to int }
@@ -146,7 +146,7 @@ func accepted(of int, e linediff.Edit) place {
 }
 
 // at returns where a line of the accepted text is in one of the pairs, after behind of its edits.
-func (t *pair) at(of, line, behind int) (base, present int) {
+func (t *textDiff) at(of, line, behind int) (base, present int) {
 	by := 0
 	if behind > 0 {
 		by = t.edits[behind-1].B1 - t.edits[behind-1].A1
@@ -157,8 +157,8 @@ func (t *pair) at(of, line, behind int) (base, present int) {
 	return line - by, line
 }
 
-// with returns a pair with its stretches replaced by those in list.
-func (t *pair) with(list []stretch, of int) pair {
+// with returns a textDiff with its stretches replaced by those in list.
+func (t *textDiff) with(list []stretch, of int) textDiff {
 	var edits []linediff.Edit
 	var base, present strings.Builder
 	was, is := rulerOf(t.base), rulerOf(t.present)
@@ -184,7 +184,7 @@ func (t *pair) with(list []stretch, of int) pair {
 		moreB += countLines(now.present) - (p.B1 - p.B0)
 	}
 	until(was.lines(), is.lines(), len(t.edits))
-	next := pair{base.String(), present.String(), slices.Clip(edits)}
+	next := textDiff{base.String(), present.String(), slices.Clip(edits)}
 	if next.base == next.present {
 		next.base = next.present // stored once
 	}

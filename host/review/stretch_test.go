@@ -78,8 +78,8 @@ func TestStretchesAreTheWholeFile(t *testing.T) {
 	}
 }
 
-// applied is what the edits of a pair make of its base.
-func applied(p pair) string {
+// applied is what the edits of a textDiff make of its base.
+func applied(p textDiff) string {
 	base, present := linediff.Lines(p.base), linediff.Lines(p.present)
 	var b strings.Builder
 	at := 0

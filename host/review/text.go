@@ -8,14 +8,14 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
-// pair is two texts, of which one was made from the other, and the edits between them. What is in no edit is the same
-// in both, line by line. Its edits are never changed in place, so a copy of a pair stays as it was.
-type pair struct {
+// textDiff is two texts, of which one was made from the other, and the edits between them. What is in no edit is the same
+// in both, line by line. Its edits are never changed in place, so a copy of a textDiff stays as it was.
+type textDiff struct {
 	base, present string
 	edits         []linediff.Edit // base to present
 }
 
-func newPair(s string) pair { return pair{base: s, present: s} }
+func newTextDiff(s string) textDiff { return textDiff{base: s, present: s} }
 
 // owner says in which text a line is, and so whose it is.
 type owner byte
@@ -35,7 +35,7 @@ type line struct {
 
 // change replaces the present text with one that the agent or the user has made from it. What the user changes also
 // changes in the base, except in the agent's lines: what becomes of those stays the agent's.
-func (t *pair) change(now string, agent bool) {
+func (t *textDiff) change(now string, agent bool) {
 	if now == t.present {
 		return
 	}
@@ -48,7 +48,7 @@ func (t *pair) change(now string, agent bool) {
 
 // changeBetween is change that looks only at the lines that differ, and at the edits they touch. It returns false, and
 // does nothing, if other lines matter too.
-func (t *pair) changeBetween(now string, agent bool) bool {
+func (t *textDiff) changeBetween(now string, agent bool) bool {
 	start, end := linediff.Ends(t.present, now)
 	from := strings.Count(t.present[:start], "\n")
 	to := from + len(linediff.Lines(t.present[start:len(t.present)-end]))
@@ -76,7 +76,7 @@ func (t *pair) changeBetween(now string, agent bool) bool {
 	baseStart, presentStart := lineAt(t.base, base0), lineAt(t.present, from)
 	baseEnd, presentEnd := baseStart+lineAt(t.base[baseStart:], base1-base0), presentStart+lineAt(t.present[presentStart:], to-from)
 
-	part := pair{base: t.base[baseStart:baseEnd], present: t.present[presentStart:presentEnd]}
+	part := textDiff{base: t.base[baseStart:baseEnd], present: t.present[presentStart:presentEnd]}
 	for _, e := range t.edits[first:last] {
 		part.edits = append(part.edits, linediff.Edit{A0: e.A0 - base0, A1: e.A1 - base0, B0: e.B0 - from, B1: e.B1 - from})
 	}
@@ -121,7 +121,7 @@ func lineAt(text string, n int) int {
 }
 
 // apply is change, given the edits that lead to the lines now.
-func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
+func (t *textDiff) apply(edits []linediff.Edit, now []string, agent bool) {
 	lines := t.lines()
 	var out []line
 	at := 0      // in lines
@@ -172,7 +172,7 @@ func (t *pair) apply(edits []linediff.Edit, now []string, agent bool) {
 }
 
 // rebase replaces the lines of an edit, or of part of one, in the base; the present text stays.
-func (t *pair) rebase(part linediff.Edit, fresh []string) {
+func (t *textDiff) rebase(part linediff.Edit, fresh []string) {
 	var out []line
 	base, present := 0, 0
 	put := func() {
@@ -303,7 +303,7 @@ func broughtBack(lines []line) []line {
 }
 
 // lines returns both texts as one list: in each edit the removed lines, then the added ones.
-func (t *pair) lines() []line {
+func (t *textDiff) lines() []line {
 	old, now := linediff.Lines(t.base), linediff.Lines(t.present)
 	out := make([]line, 0, len(old)+len(now))
 	i := 0
@@ -325,7 +325,7 @@ func (t *pair) lines() []line {
 }
 
 // set computes the base and the edits from a list of lines: what the agent has put back is not a change.
-func (t *pair) set(lines []line) {
+func (t *textDiff) set(lines []line) {
 	last := -1 // the last line of the base
 	for i, l := range lines {
 		if l.owner != added {

@@ -29,7 +29,7 @@ func TestChangeLooksAtTheLinesThatDiffer(t *testing.T) {
 			}
 			return lines
 		}
-		p := newPair(text(random(14)))
+		p := newTextDiff(text(random(14)))
 		for range 8 {
 			// A few lines become others.
 			lines := ended(linediff.Lines(p.present))
@@ -57,7 +57,7 @@ func TestChangeLooksAtTheLinesThatDiffer(t *testing.T) {
 	}
 }
 
-func shown(p pair) string { return fmt.Sprintf("%q %q %v", p.base, p.present, p.edits) }
+func shown(p textDiff) string { return fmt.Sprintf("%q %q %v", p.base, p.present, p.edits) }
 
 // The user types lines again where the agent has removed them, some of them and with others between: these wait no
 // more, and a refusal brings back the rest in its place.
@@ -89,7 +89,7 @@ func TestLinesTypedAgain(t *testing.T) {
 
 // A change among lines that repeat may be told to be further down than where the texts begin to differ.
 func TestAChangeAmongRepeatedLines(t *testing.T) {
-	p := newPair("b\na\nc\na\nc\n")
+	p := newTextDiff("b\na\nc\na\nc\n")
 	if p.change("c\nc\nb\na\nc\n", true); p.present != "c\nc\nb\na\nc\n" || !p.sound() {
 		t.Errorf("it is %+v", p)
 	}
@@ -98,7 +98,7 @@ func TestAChangeAmongRepeatedLines(t *testing.T) {
 // Of what was saved, edits that run backwards are not taken.
 func TestEditsThatRunBackwards(t *testing.T) {
 	const once, twice = "a\nb\n", "a\na\nb\n"
-	for _, p := range []pair{
+	for _, p := range []textDiff{
 		{base: once, present: twice, edits: []linediff.Edit{{A0: 1, A1: 0, B0: 1, B1: 1}}},
 		{base: twice, present: once, edits: []linediff.Edit{{A0: 1, A1: 1, B0: 1, B1: 0}}},
 	} {

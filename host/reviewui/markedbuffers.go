@@ -81,13 +81,13 @@ func (k *Marks) Show(m rpc.ShowMarks) {
 		k.buffers[m.Buf], b = now, now
 	}
 	k.mu.Unlock()
-	k.tell(b, m.Look)
+	k.queueMarks(b, m.Look)
 }
 
 // Changed updates the buffers that show a file with what a record now has of it.
 func (k *Marks) Changed(path string) {
 	for _, b := range k.of(path) {
-		k.tell(b, false)
+		k.queueMarks(b, false)
 	}
 }
 
@@ -103,7 +103,7 @@ func (k *Marks) SessionClosed() {
 	}
 	k.mu.Unlock()
 	for _, b := range all {
-		k.tell(b, false)
+		k.queueMarks(b, false)
 	}
 }
 
@@ -143,8 +143,8 @@ func (k *Marks) of(path string) (list []*markedBuffer) {
 	return list
 }
 
-// tell sends a buffer's marks, after those now being sent.
-func (k *Marks) tell(b *markedBuffer, look bool) {
+// queueMarks sends a buffer's marks, after those now being sent.
+func (k *Marks) queueMarks(b *markedBuffer, look bool) {
 	k.mu.Lock()
 	b.again, b.look = true, b.look || look
 	k.mu.Unlock()

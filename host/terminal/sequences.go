@@ -69,36 +69,13 @@ func (s *Screen) csi(cmd ansi.Cmd, params ansi.Params) {
 		}
 	}
 
+	if s.moveCursor(cmd.Final(), count) {
+		return
+	}
 	switch cmd.Final() {
 	case '@':
 		s.pendingWrap = false
 		s.line().insert(s.x, count(0), s.cols, s.style)
-	case 'A':
-		s.moveVertically(-count(0))
-	case 'B', 'e':
-		s.moveVertically(count(0))
-	case 'C', 'a':
-		s.moveTo(s.x+count(0), s.y)
-	case 'D':
-		s.moveTo(s.x-count(0), s.y)
-	case 'E':
-		s.moveVertically(count(0))
-		s.x = 0
-	case 'F':
-		s.moveVertically(-count(0))
-		s.x = 0
-	case 'G', '`':
-		s.moveTo(count(0)-1, s.y)
-	case 'H', 'f':
-		s.moveToRow(count(0)-1, count(1)-1)
-	case 'd':
-		s.moveToRow(count(0)-1, s.x)
-	case 'I':
-		for range min(count(0), s.cols) {
-			s.tab()
-		}
-	case 'Z':
-		s.backTab(count(0))
 	case 'J':
 		s.eraseDisplay(value(0))
 	case 'K':
@@ -161,6 +138,42 @@ func (s *Screen) csi(cmd ansi.Cmd, params ansi.Params) {
 	case 'u':
 		s.cursor = s.page.saved
 	}
+}
+
+// moveCursor carries out a CSI command that moves the cursor, and reports whether it is one. count returns the command's
+// parameters, which are at least 1.
+func (s *Screen) moveCursor(final byte, count func(int) int) bool {
+	switch final {
+	case 'A':
+		s.moveVertically(-count(0))
+	case 'B', 'e':
+		s.moveVertically(count(0))
+	case 'C', 'a':
+		s.moveTo(s.x+count(0), s.y)
+	case 'D':
+		s.moveTo(s.x-count(0), s.y)
+	case 'E':
+		s.moveVertically(count(0))
+		s.x = 0
+	case 'F':
+		s.moveVertically(-count(0))
+		s.x = 0
+	case 'G', '`':
+		s.moveTo(count(0)-1, s.y)
+	case 'H', 'f':
+		s.moveToRow(count(0)-1, count(1)-1)
+	case 'd':
+		s.moveToRow(count(0)-1, s.x)
+	case 'I':
+		for range min(count(0), s.cols) {
+			s.tab()
+		}
+	case 'Z':
+		s.backTab(count(0))
+	default:
+		return false
+	}
+	return true
 }
 
 // privateMode sets a DEC mode; those that change neither text nor styles are ignored.

@@ -194,7 +194,7 @@ func (t *Terminal) run(cmd *exec.Cmd, started chan<- error) {
 		return
 	}
 	t.pgid = cmd.Process.Pid
-	go t.tell()
+	go t.callChanged()
 	go t.receive()
 	started <- nil
 
@@ -263,8 +263,8 @@ func (t *Terminal) markDirty() {
 	}
 }
 
-// tell calls Changed for changes: for the first at once, and always for the last.
-func (t *Terminal) tell() {
+// callChanged calls Changed for changes: for the first at once, and always for the last.
+func (t *Terminal) callChanged() {
 	defer close(t.told)
 	for range t.dirty {
 		if t.changed != nil {

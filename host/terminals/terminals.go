@@ -186,7 +186,7 @@ func (s *Set) Update(u session.Update) {
 	case session.TerminalPatch:
 		t := s.reported(u.ID)
 		if t.own != nil {
-			s.Log.Warn("the agent tells of a terminal that is this client's", "session", s.Session, "terminal", u.ID)
+			s.Log.Warn("the agent reports on a terminal of this client", "session", s.Session, "terminal", u.ID)
 			return
 		}
 		t.patch(u)

@@ -31,8 +31,8 @@ const (
 // onFiles are the kinds of calls that are about the files they name.
 var onFiles = []session.ToolKind{session.KindRead, session.KindEdit, session.KindDelete}
 
-// idle are the words of titles that say no more than the kind does.
-var idle = []string{"read", "reading", "edit", "editing", "write", "writing", "delete", "deleting", "file", "files", "to", "the"}
+// plainWords are the words of titles that say no more than the kind does.
+var plainWords = []string{"read", "reading", "edit", "editing", "write", "writing", "delete", "deleting", "file", "files", "to", "the"}
 
 // placesOf returns a call's locations, or else the file of its diff or of its input. Several files of a diff are named
 // below.
@@ -137,7 +137,7 @@ func (t *Transcript) what(c *session.ToolCall, label string, places []session.Lo
 			rel += fmt.Sprintf(":%d", line)
 		}
 		words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		said := func(word string) bool { return slices.Contains(idle, word) || word == strings.ToLower(c.Name) }
+		said := func(word string) bool { return slices.Contains(plainWords, word) || word == strings.ToLower(c.Name) }
 		if named || !slices.ContainsFunc(words, func(word string) bool { return !said(word) }) {
 			title = ""
 		}

@@ -114,9 +114,9 @@ func (t *Transcript) outcome(c *session.ToolCall) session.ToolCallStatus {
 	return status
 }
 
-// head is the line that says what a call does, on what, and how it stands. Where there is not room for all, this stays
-// longest: its status, what waits, the last part of the path, what changes, the title, what is not shown, the time. It
-// stands in cells from the left.
+// head returns the line that says what a call does, on what, and its status. If not everything fits, these stay
+// longest, in this order: the status, what is pending, the last part of the path, the changes, the title, what is not
+// shown, the time. The line begins in cells from the left.
 func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCallStatus, in int) styled.Line {
 	look, known := statusIcons[status]
 	if !known {
@@ -149,67 +149,23 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		object = progress(steps)
 	}
 	unseen := counts(figures{lines: b.about.lines, calls: b.about.calls})
-	rights, rightGroup := t.beside(c, status)
+	rights, rightGroup := t.rightWords(c, status)
 	right, timed := rights[0], rightGroup == styled.Plain
 	if len(places) > 1 {
 		more = append([]styled.Piece{styled.Text(fmt.Sprintf(" +%d", len(places)-1), styled.More)}, more...)
 	}
-	title := ""
+	fit := headFit{icon: icon, right: right, more: more, unseen: unseen, timed: timed, sentence: ours}
 	switch {
 	case b.open == opened:
-		title = object.fitted(maxLine) // on as many rows as it takes
+		fit.title = object.fitted(maxLine) // on as many rows as it takes
 	case t.width == 0:
-		title = object.fitted(titleWidth)
+		fit.title = object.fitted(titleWidth)
 	default:
-		room := t.width - in - styled.Cells(state+icon+kind)
-		// What has no room the editor hides.
-		fits := func(words string, more []styled.Piece) bool {
-			if words != "" {
-				words += "  "
-			}
-			return room-styled.Cells(words)-styled.CellsOf(more) >= object.least()
-		}
-		if timed {
-			rights = []string{""} // it comes last
-		}
-		shortest := rights[len(rights)-1]
-		if !fits(shortest, more) {
-			room, icon = room+styled.Cells(icon), ""
-		}
-		if !fits(shortest, nil) {
-			shortest, rights = "", nil
-		}
-		if !fits(shortest, more) {
-			more = nil
-		}
-		for _, words := range rights {
-			if fits(words, more) {
-				if words != "" {
-					room, right = room-styled.Cells(words)-2, words
-				}
-				break
-			}
-		}
-		room -= styled.CellsOf(more)
-		enough := min(styled.Cells(object.fitted(maxLine)), enoughTitle)
-		if ours || object.end != "" { // a sentence says most at its end
-			enough = styled.Cells(object.title + object.end) // which counts what is not shown already
-		}
-		if left := room - styled.CellsOf(unseen); left >= enough {
-			room = left
-		} else {
-			unseen = nil
-		}
-		if left := room - max(styled.Cells(right), timeWidth) - 3; timed && left >= max(enough, enoughTitle) {
-			room = left // a time may come there
-		}
-		if icon != "" && room < enoughTitle && styled.Cells(cmp.Or(object.path, object.title)) > room {
-			room, icon = room+styled.Cells(icon), ""
-		}
-		title = object.fitted(room)
+		fit.into(t.width-in-styled.Cells(state+icon+kind), object, rights)
 	}
-	pieces := []styled.Piece{styled.Text(state, look.group), styled.Text(icon+kind, styled.ToolKind), styled.Text(title, styled.ToolTitle)}
-	head := styled.Join(append(append(pieces, more...), unseen...)...)
+	right = fit.right
+	pieces := []styled.Piece{styled.Text(state, look.group), styled.Text(fit.icon+kind, styled.ToolKind), styled.Text(fit.title, styled.ToolTitle)}
+	head := styled.Join(append(append(pieces, fit.more...), fit.unseen...)...)
 	head.Right, head.RightGroup = right, rightGroup
 	if right != "" && timed {
 		head.RightGroup = styled.More
@@ -218,6 +174,63 @@ func (t *Transcript) head(b *block, c *session.ToolCall, status session.ToolCall
 		head.Place = styled.Place{Path: c.Locations[0].Path, Line: c.Locations[0].Line}
 	}
 	return head
+}
+
+// headFit has the parts of a head line that give way if not everything fits.
+type headFit struct {
+	icon, title, right string
+	more, unseen       []styled.Piece
+	timed, sentence    bool // right is a time; the title is a sentence
+}
+
+// into fits the parts into room cells, those of the icon not among them. rights are the words at the right edge, from
+// long to short.
+func (h *headFit) into(room int, object object, rights []string) {
+	// What has no room the editor hides.
+	fits := func(words string, more []styled.Piece) bool {
+		if words != "" {
+			words += "  "
+		}
+		return room-styled.Cells(words)-styled.CellsOf(more) >= object.least()
+	}
+	if h.timed {
+		rights = []string{""} // it comes last
+	}
+	shortest := rights[len(rights)-1]
+	if !fits(shortest, h.more) {
+		room, h.icon = room+styled.Cells(h.icon), ""
+	}
+	if !fits(shortest, nil) {
+		shortest, rights = "", nil
+	}
+	if !fits(shortest, h.more) {
+		h.more = nil
+	}
+	for _, words := range rights {
+		if fits(words, h.more) {
+			if words != "" {
+				room, h.right = room-styled.Cells(words)-2, words
+			}
+			break
+		}
+	}
+	room -= styled.CellsOf(h.more)
+	enough := min(styled.Cells(object.fitted(maxLine)), enoughTitle)
+	if h.sentence || object.end != "" { // a sentence says most at its end
+		enough = styled.Cells(object.title + object.end) // which counts what is not shown already
+	}
+	if left := room - styled.CellsOf(h.unseen); left >= enough {
+		room = left
+	} else {
+		h.unseen = nil
+	}
+	if left := room - max(styled.Cells(h.right), timeWidth) - 3; h.timed && left >= max(enough, enoughTitle) {
+		room = left // a time may come there
+	}
+	if h.icon != "" && room < enoughTitle && styled.Cells(cmp.Or(object.path, object.title)) > room {
+		room, h.icon = room+styled.Cells(h.icon), ""
+	}
+	h.title = object.fitted(room)
 }
 
 const (
@@ -239,9 +252,9 @@ func fitted(title string, room int) string {
 	return ansi.TruncateWc(title, room, "…")
 }
 
-// beside returns what is shown at the right edge of the head line, and the same in fewer words. A time has no group,
+// rightWords returns what is shown at the right edge of the head line, and the same in fewer words. A time has no group,
 // and is drawn as More.
-func (t *Transcript) beside(c *session.ToolCall, status session.ToolCallStatus) (words []string, group styled.Group) {
+func (t *Transcript) rightWords(c *session.ToolCall, status session.ToolCallStatus) (words []string, group styled.Group) {
 	switch status {
 	case session.StatusWaiting:
 		return []string{"waits for you", "waits"}, styled.ToolWaiting

@@ -28,14 +28,6 @@ func Write(t testing.TB, dir, name, text string) string {
 	return path
 }
 
-// Read returns what a file says.
-func Read(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	Do(t, err)
-	return string(text)
-}
-
 // Receive returns what comes over a channel, or the zero value when it is closed.
 func Receive[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()

@@ -511,13 +511,13 @@ function M.open(diff, owner)
   end
   api.nvim_create_autocmd({ 'WinScrolled', 'WinResized', 'BufWinEnter', 'TabEnter' }, {
     group = self.group,
-    desc = 'Say where the change is that is off the screen',
+    desc = 'Show where the change is that is off the screen',
     callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
     group = self.group,
     buffer = self.buf,
-    desc = 'Say where the change is that an edit has moved',
+    desc = 'Show where the change is that an edit has moved',
     callback = vim.schedule_wrap(update_note),
   })
   api.nvim_create_autocmd('WinClosed', {

@@ -299,7 +299,7 @@ function Split:paint(diff, refused)
   draw_bars(self, diff)
   api.nvim_create_autocmd('WinScrolled', {
     group = api.nvim_create_augroup('acp_diff_split', {}),
-    desc = 'Mark the refused hunks that come into sight',
+    desc = 'Mark the rejected hunks that come into view',
     callback = paint,
   })
 end

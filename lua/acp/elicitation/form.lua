@@ -24,17 +24,17 @@ local function annotate(buf, notes, faults)
     wrong[fault.row] = wrong[fault.row] or fault.text
   end
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-  local function beside(row, text, group)
+  local function mark_line(row, text, group)
     local opts = { virt_text = { { '  ' .. text, group } }, virt_text_pos = 'eol' }
     api.nvim_buf_set_extmark(buf, ns, math.min(row, api.nvim_buf_line_count(buf) - 1), 0, opts)
   end
   for _, note in ipairs(notes) do
     if not wrong[note.row] then
-      beside(note.row, note.text, 'AcpMore')
+      mark_line(note.row, note.text, 'AcpMore')
     end
   end
   for row, text in pairs(wrong) do
-    beside(row, '● ' .. text, 'AcpError')
+    mark_line(row, '● ' .. text, 'AcpError')
   end
 end
 

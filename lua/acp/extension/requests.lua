@@ -8,13 +8,13 @@ local host = require('acp.rpc.host')
 ---@type table<string, acp.RequestHandler>
 local handlers = {}
 
-local function tell()
+local function announce()
   local methods = vim.tbl_keys(handlers)
   table.sort(methods)
   host.notify('serve_requests', { methods = methods })
 end
 
-host.started:add(tell)
+host.started:add(announce)
 
 ---Serves requests for a method with a function or, without one, answers them as unknown.
 ---@param method string
@@ -28,7 +28,7 @@ function M.on(method, handler)
     return nil, 'the handler must be a function'
   end
   handlers[method] = handler
-  tell()
+  announce()
   return true
 end
 

@@ -62,7 +62,7 @@ local function watch()
   local function on(events, callback)
     api.nvim_create_autocmd(
       events,
-      { group = group, desc = 'Know which buffer shows a file', callback = callback }
+      { group = group, desc = 'Note which buffer shows a file', callback = callback }
     )
   end
   on({ 'BufFilePost', 'BufReadPost', 'BufNewFile', 'BufWritePost', 'BufEnter' }, function(event)

@@ -385,7 +385,7 @@ local function begin(buf)
   api.nvim_create_autocmd('BufWritePost', {
     group = state.group,
     buffer = buf,
-    desc = "Say that the user's lines went over the agent's",
+    desc = "Report that the user's lines overwrote the agent's",
     callback = function(event)
       local name = api.nvim_buf_get_name(buf)
       if
@@ -405,7 +405,7 @@ local function begin(buf)
   api.nvim_create_autocmd({ 'BufReadPost', 'BufUnload' }, {
     group = state.group,
     buffer = buf,
-    desc = 'End the conflicts of a buffer that is read anew',
+    desc = 'End the conflicts of a reloaded buffer',
     callback = function()
       M.clear(buf)
     end,

@@ -303,7 +303,7 @@ local function start(limit)
   local function on_write()
     return api.nvim_create_autocmd('BufWritePre', {
       group = group,
-      desc = 'Take what others have written',
+      desc = 'Take over what others have written',
       nested = true, -- M.expect needs an autocommand
       callback = before_write,
     })

@@ -274,7 +274,7 @@ function M.create(id)
   map(id, buf)
   api.nvim_create_autocmd('LspAttach', {
     buffer = buf,
-    desc = 'Have the keys of the prompt, whatever those of language servers are',
+    desc = 'Keep the keys of the prompt over those of language servers',
     callback = vim.schedule_wrap(function()
       if (bufs.get(id) or {}).prompt == buf and api.nvim_buf_is_loaded(buf) then
         map(id, buf)

@@ -13,14 +13,10 @@ local left = {}
 ---@field last integer
 ---@field text string of the comment that is there already, or ''
 
----Asks for a comment at the cursor. What is typed from now on goes into its float; what the comment
----is about, and its present words, follow when the host has found out.
----@param args table what the host is told of the lines
-function M.ask_at(args)
-  local session = args.session
-  ---@type acp.CommentDraft?
-  local draft
-  local key, again = nil, false
+---Opens the float of a comment, which grows with what the user types.
+---@param session integer
+---@return integer buf, integer win, integer width, fun() grow
+local function open(session)
   local buf = require('acp.chat.buffers').create('comment', 'acp-comment', session)
   vim.bo[buf].bufhidden = 'wipe'
   local width = math.max(20, math.min(64, vim.o.columns - 6))
@@ -53,6 +49,18 @@ function M.ask_at(args)
       { height = math.max(1, math.min(rows, math.floor(vim.o.lines / 3))) }
     )
   end
+  return buf, win, width, grow
+end
+
+---Asks for a comment at the cursor. What is typed from now on goes into its float; what the comment
+---is about, and its present words, follow when the host has found out.
+---@param args table what the host is told of the lines
+function M.ask_at(args)
+  local session = args.session
+  ---@type acp.CommentDraft?
+  local draft
+  local key, again = nil, false
+  local buf, win, width, grow = open(session)
   ---What the user left in the float, and whether to keep it.
   ---@type string?, boolean
   local said, taken = nil, false
@@ -91,7 +99,7 @@ function M.ask_at(args)
   api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, { buffer = buf, callback = grow })
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
-    desc = 'Take the words of a comment, or keep them',
+    desc = 'Save a comment, or keep its words',
     callback = function()
       said = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n'):gsub('%s+$', '')
       vim.schedule(finish)

@@ -86,7 +86,7 @@ function M.add(buf, row, path)
     api.nvim_create_autocmd('BufUnload', {
       buffer = buf,
       once = true,
-      desc = 'Take away the pictures of the chat',
+      desc = 'Remove the pictures from the chat',
       callback = function()
         M.detach(buf)
       end,

@@ -47,7 +47,7 @@ function watch()
   local group = api.nvim_create_augroup('acp_safe_state', {})
   api.nvim_create_autocmd({ 'SafeState', 'CmdlineLeave', 'CmdwinLeave', 'ModeChanged' }, {
     group = group,
-    desc = 'Do what has waited for the user',
+    desc = 'Run what has waited for the user',
     callback = function(event)
       -- In a command line Neovim is at rest after each look: it would never rest from looking.
       if event.event ~= 'SafeState' or M.now() then

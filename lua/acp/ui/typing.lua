@@ -87,7 +87,7 @@ function M.when(ready, run)
   waiting = { ready = ready, run = run }
   api.nvim_create_autocmd({ 'SafeState', 'ModeChanged' }, {
     group = group,
-    desc = 'Show what waits for the user to rest',
+    desc = 'Show what waits for the user to pause',
     callback = function()
       if not looking and may_run() then
         look_in(math.max(M.left(), 0))

@@ -72,7 +72,7 @@ local function open(path)
   api.nvim_create_autocmd('BufWinEnter', {
     buffer = buf,
     once = true,
-    desc = 'A file that was opened for the language servers is shown',
+    desc = 'Note that a file opened for the language servers is shown',
     callback = function()
       vim.bo[buf].swapfile = vim.go.swapfile
     end,
@@ -348,7 +348,7 @@ function M.ask(clients, method, params, buf, limit, done)
   end
   api.nvim_create_autocmd('LspDetach', {
     group = group,
-    desc = 'A language server has gone that a tool waits for',
+    desc = 'Give up on a language server that has gone',
     callback = function(event)
       for client in pairs(waiting) do
         if client.id == event.data.client_id then

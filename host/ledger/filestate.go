@@ -16,8 +16,8 @@ const maxReviewed = 10 << 20 // bytes of a file that is compared by lines
 
 var errNoWatch = errors.New("files are not watched")
 
-// sight is a file as it was at one moment.
-type sight struct {
+// fileState is a file as it was at one moment.
+type fileState struct {
 	path     string // the real one; "" where it could not be looked at
 	loaded   bool
 	unsaved  bool        // its buffer has what the disk has not
@@ -31,16 +31,16 @@ type sight struct {
 
 // see looks at a file; done runs on the ledger's goroutine. With settle, the file's buffer first catches up with the
 // disk.
-func (l *Ledger) see(path string, settle bool, done func(sight)) {
+func (l *Ledger) see(path string, settle bool, done func(fileState)) {
 	if review.IsFolder(path) { // too many files to look at again
 		l.box.Put(func() {
 			is, _ := l.record.Present(path)
-			done(sight{path: path, Content: is})
+			done(fileState{path: path, Content: is})
 		})
 		return
 	}
 	answer := func(seen buffers.Seen, err error) {
-		s := sight{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
+		s := fileState{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:
@@ -70,8 +70,8 @@ func (l *Ledger) see(path string, settle bool, done func(sight)) {
 }
 
 // seeAll looks at files, all as they are at the end: one that has reportedly changed meanwhile counts as not looked at.
-func (l *Ledger) seeAll(paths []string, done func([]sight)) {
-	found := make([]sight, len(paths))
+func (l *Ledger) seeAll(paths []string, done func([]fileState)) {
+	found := make([]fileState, len(paths))
 	versions := make([]int, len(paths))
 	missing := len(paths)
 	if missing == 0 {
@@ -79,14 +79,14 @@ func (l *Ledger) seeAll(paths []string, done func([]sight)) {
 		return
 	}
 	for i, path := range paths {
-		l.see(path, true, func(seen sight) {
+		l.see(path, true, func(seen fileState) {
 			found[i], versions[i] = seen, l.version[seen.path]
 			if missing--; missing > 0 {
 				return
 			}
 			for i := range found {
 				if l.version[found[i].path] != versions[i] {
-					found[i] = sight{}
+					found[i] = fileState{}
 				}
 			}
 			done(found)

@@ -24,15 +24,15 @@ var (
 	maxUnkept = 1000
 )
 
-// rest holds the files of a turn beyond maxListed.
-type rest struct {
+// overflow holds the files of a turn beyond maxListed.
+type overflow struct {
 	changed []string // nothing is kept of what they were
 	made    []string
 	after   *checkpoint.Snapshot // what they are
 }
 
-// accountRest records the rest of a turn. If all files of a folder are new, they can be removed.
-func (l *Ledger) accountRest(t *turn, r rest) {
+// accountOverflow records the overflow of a turn. If all files of a folder are new, they can be removed.
+func (l *Ledger) accountOverflow(t *turn, r overflow) {
 	made := folderOf(r.made)
 	if in := folderOf(r.changed); in != "" && in == made {
 		r.changed, r.made = append(r.changed, r.made...), nil
@@ -86,7 +86,7 @@ func (l *Ledger) accountFolder(t *turn, paths []string, made bool, list []byte) 
 		l.originals.keep(is, list)
 	}
 	l.agentChanged(t, folder, was, is)
-	l.tell([]Event{{folder, "disk"}})
+	l.report([]Event{{folder, "disk"}})
 }
 
 // removable reports whether the files of a folder's change are known, and should be removed.
