@@ -1,6 +1,7 @@
 package buffers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -56,9 +57,9 @@ type Watch struct {
 	// Opened, which may be nil, is called about files that buffers begin or cease to show, in order with what is
 	// reported about them; from any goroutine. Set before the first Track.
 	Opened func(Opened)
-	// Agents, which may be nil, reports whether an agent is working: then changes on the disk count as the agent's. Set
-	// before the first Track; any goroutine.
-	Agents func() bool
+	// Agents, which may be nil, reports whether an agent worked at a time: then a change on the disk counts as the agent's.
+	// Set before the first Track; any goroutine.
+	Agents func(at time.Time) bool
 
 	files   *Files
 	told    func(Written)
@@ -581,7 +582,7 @@ func unfinished(path string) bool {
 // may be unfinished is errUnfinished, and waited for.
 func (w *Watch) sync(path, real string, h how) error {
 	began := time.Now()
-	h.idle = w.Agents != nil && !w.Agents()
+	h.idle = w.Agents != nil && !w.Agents(cmp.Or(changedAt(real), began))
 	w.set(path, func(f *watched) {
 		h.large, f.gone = f.large, f.gone && !h.saved // the user saved it, so it existed, whatever happened to it since
 	})

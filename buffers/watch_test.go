@@ -795,18 +795,22 @@ func TestFilesThatAreReadAgain(t *testing.T) {
 // it, as it does with what the user has typed.
 func TestChangesWhileNoAgentWorks(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		var works atomic.Bool
-		w := n.watched(func(w *watching) { w.watch.Agents = works.Load })
+		var began atomic.Pointer[time.Time] // an agent works since then
+		w := n.watched(func(w *watching) {
+			w.watch.Agents = func(at time.Time) bool { return !at.Before(*began.Load()) }
+		})
 		for name, agents := range map[string]bool{"users.txt": false, "agents.txt": true} {
-			works.Store(true)
+			began.Store(&time.Time{})
 			path := n.edit(name, "one\ntwo\n")
 			w.settle()
 			n.read(path)
-			works.Store(agents)
 			n.put(name, "one\ntwo\nmore\n")
+			if !agents {
+				now := time.Now() // and what was changed before is seen only then
+				began.Store(&now)
+			}
 			w.awaitText("one\ntwo\nmore")
 			w.settle()
-			works.Store(true)
 			n.write(path, "ONE\ntwo\n")
 			want := "ONE\ntwo\nmore\n"
 			if agents {

@@ -17,11 +17,19 @@ import (
 // earlier changes are examined.
 const lingering = 2 * time.Second
 
-// span is when a session's agent has last worked. Any goroutine.
-type span struct{ until atomic.Int64 } // in Unix nanoseconds; -1 while a turn runs
+// coarse is how far a file's time may be behind the clock.
+const coarse = 20 * time.Millisecond
 
-func (w *span) begin() { w.until.Store(-1) }
-func (w *span) end()   { w.until.Store(time.Now().Add(lingering).UnixNano()) }
+// span is when a session's agent has last worked, in Unix nanoseconds. Any goroutine.
+type span struct{ since, until atomic.Int64 } // until is -1 while a turn runs
+
+func (w *span) begin() {
+	if !w.recent() { // else something of the turn before may come yet
+		w.since.Store(time.Now().UnixNano())
+	}
+	w.until.Store(-1)
+}
+func (w *span) end() { w.until.Store(time.Now().Add(lingering).UnixNano()) }
 
 // over says that everything changed before the end is known.
 func (w *span) over() {
@@ -33,6 +41,11 @@ func (w *span) over() {
 // running and recent report whether a turn is running, and whether one ran just now.
 func (w *span) running() bool { return w.until.Load() == -1 }
 func (w *span) recent() bool  { return time.Now().UnixNano() < w.until.Load() }
+
+// covers reports whether what a file has since then may be the agent's doing.
+func (w *span) covers(at time.Time) bool {
+	return (w.running() || at.UnixNano() < w.until.Load()) && at.UnixNano() >= w.since.Load()-int64(coarse)
+}
 
 // startWatch begins to watch the loaded files on the disk; h.mu is held.
 func (h *Host) startWatch() {
@@ -162,12 +175,12 @@ func (h *Host) claimed(path string, by *Session) bool {
 	})
 }
 
-// agentsWork reports whether a turn is running, or ran just now.
-func (h *Host) agentsWork() bool {
+// agentsWork reports whether a turn ran at a time, or just before.
+func (h *Host) agentsWork(at time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range h.sessions {
-		if s.working.running() || s.working.recent() {
+		if s.working.covers(at) {
 			return true
 		}
 	}
