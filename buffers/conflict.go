@@ -68,7 +68,7 @@ func (f *Files) Compare(ctx context.Context, path string, done func(error)) {
 }
 
 func (f *Files) compare(ctx context.Context, path string) error {
-	l, err := f.liveWith(ctx, path, 0, -1, true)
+	l, err := f.liveWith(ctx, path, 0, -1, forRead)
 	if err != nil || l.Buf == 0 || l.Buftype != "" || !l.Modified {
 		return err
 	}

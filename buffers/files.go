@@ -33,8 +33,12 @@ type Files struct {
 	// returns when the user may have seen that. Set before the first write. Any goroutine.
 	Slow func(ctx context.Context, why string)
 
+	// Heard, which may be nil, reports whether everything that Neovim has sent so far has been taken in. Any goroutine.
+	Heard func() bool
+
 	editor Editor
 	order  order
+	ahead  ahead
 	seen   memory[known]  // by real path, the text last given to or taken from the agent
 	synced memory[inStep] // by real path, the disk that the buffer was last in step with
 	shown  shown

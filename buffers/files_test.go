@@ -562,7 +562,7 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got := n.read(path); got != want {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
-		check.Equal(t, strings.Join(n.calls, " "), "read lines", "%v")
+		check.Equal(t, strings.Join(n.calls, " "), "follow lines", "%v")
 		// Long lines make fewer of them, and one that is longer than that comes in pieces.
 		long := n.edit("long.txt", strings.Repeat(strings.Repeat("x", 99_999)+"\n", 5)+strings.Repeat("y", 600_000)+"\nend\n")
 		n.keys("Otop<Esc>")
@@ -570,7 +570,7 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 		if got, want := n.read(long), "top\n"+n.disk("long.txt"); got != want {
 			t.Errorf("%d bytes, want %d", len(got), len(want))
 		}
-		check.Equal(t, strings.Join(n.calls, " "), "read lines lines lines", "%v")
+		check.Equal(t, strings.Join(n.calls, " "), "follow lines lines lines", "%v")
 		n.cmd("write | buffer " + path)
 		n.keys("ix<Esc>")
 

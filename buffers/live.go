@@ -46,6 +46,8 @@ type live struct {
 	Elsewhere   int    `msgpack:"elsewhere"` // pid of another Neovim with unsaved changes to a file that no buffer shows
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
 	Patch       *patch `msgpack:"patch"`     // or how the last known text differs
+	Known       int    `msgpack:"known"`     // the changedtick of that text, if nobody asked
+	Changes     int    `msgpack:"changes"`   // how often answers had come to hold no longer, see [Files.Passed]
 	State       string `msgpack:"state"`     // everything but the text, to distinguish states
 }
 
@@ -56,7 +58,12 @@ type slice struct {
 	Col   int    `msgpack:"col"`   // in that row, if the text is a piece of it: where the next piece begins
 	Ended bool   `msgpack:"ended"` // the buffer's last line is among them
 	Moved bool   `msgpack:"moved"` // no lines: the buffer has changed
-	first int
+	First int    `msgpack:"first"` // the row of the first line
+}
+
+// isAll reports whether it is all lines of a buffer.
+func (s *slice) isAll(l live) bool {
+	return s != nil && s.First == 0 && s.Last == l.Lines && s.Col == 0 && s.Ended && !l.Empty
 }
 
 // patch says which lines of a buffer's last known text, from First to Last, exclusive, are now Text.
@@ -129,10 +136,18 @@ func (f *Files) live(ctx context.Context, path string) (live, error) {
 	return l, err
 }
 
+// question is how Neovim is asked about a file's buffer: a function of lua/acp/files/buffers.lua.
+type question string
+
+const (
+	forAll  question = "info"
+	forRead question = "read"   // only what a read needs; lines only of unsaved text
+	follow  question = "follow" // the same for an agent, which may soon read more of the file, see ahead
+)
+
 // liveWith is live with the lines of a buffer from first to end, exclusive, or to its end if end is negative, or only
-// the first of many, unless all are known here. With reads it returns only what a read needs, and lines only of unsaved
-// text.
-func (f *Files) liveWith(ctx context.Context, path string, first, end int, reads bool) (live, error) {
+// the first of many, unless all are known here. A small buffer gives all of its lines.
+func (f *Files) liveWith(ctx context.Context, path string, first, end int, fn question) (live, error) {
 	known := f.shown.last(path).version()
 	lines, ok := f.shown.get(path, known)
 	if !ok {
@@ -141,17 +156,13 @@ func (f *Files) liveWith(ctx context.Context, path string, first, end int, reads
 	if end < 0 || end > first+sliceLines {
 		end = first + sliceLines
 	}
-	fn := "info"
-	if reads {
-		fn = "read"
-	}
 	args := map[string]any{"path": path, "first": first, "last": end, "known_buf": known.buf, "known_tick": known.tick}
 	var l live
-	err := f.editor.CallBuffers(ctx, fn, args, &l)
-	if l.Slice != nil {
-		l.Slice.first = first
-	}
-	if l.Patch != nil {
+	err := f.editor.CallBuffers(ctx, string(fn), args, &l)
+	switch {
+	case l.Slice.isAll(l):
+		f.shown.put(path, l, l.Slice.Text+"\n")
+	case l.Patch != nil:
 		if lines = l.Patch.of(lines); strings.Count(lines, "\n") == l.Lines {
 			f.shown.put(path, l, lines)
 		}
@@ -162,7 +173,7 @@ func (f *Files) liveWith(ctx context.Context, path string, first, end int, reads
 
 func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	first, last := r.lineRange()
-	l, err := f.liveWith(ctx, path, first, last, true)
+	l, err := f.liveAhead(ctx, path, first, last)
 	if err != nil {
 		return "", err
 	}
@@ -266,7 +277,7 @@ func (f *Files) slices(ctx context.Context, l live, first, last int, whole bool)
 			end = at
 		}
 		var got slice
-		if l.Slice != nil && l.Slice.first == at && col == 0 && l.Slice.Last <= end && !whole {
+		if l.Slice != nil && l.Slice.First == at && col == 0 && l.Slice.Last <= end && !whole {
 			got = *l.Slice
 		} else if err := f.editor.CallBuffers(ctx, "lines", args, &got); err != nil || got.Moved {
 			return "", false, err

@@ -1,11 +1,13 @@
 package buffers_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -129,19 +131,50 @@ func TestWriteAfterWriteAsksNothing(t *testing.T) {
 	})
 }
 
-// The lines that the user has changed since the last read cross alone, however they were changed.
+// hearsAhead has what Neovim says for reads before they ask reach the files of c.
+func (c *counted) hearsAhead() {
+	sent := make(chan int, 1)
+	must.Do(c.t, c.RegisterHandler("acp", func(method string, args any) {
+		m, _ := args.(map[string]any)
+		number := func(field string) int { return int(reflect.ValueOf(m[field]).Convert(reflect.TypeFor[int]()).Int()) }
+		switch method {
+		case "passed":
+			if m["buf"] == nil {
+				m["buf"] = 0
+			}
+			c.files.Passed(number("buf"), number("changes"))
+		case "ahead":
+			c.files.Ahead(m["path"].(string), func(into any) {
+				var packed bytes.Buffer
+				must.Do(c.t, msgpack.NewEncoder(&packed).Encode(m["info"]))
+				must.Do(c.t, msgpack.NewDecoder(&packed).Decode(into))
+			})
+		case "sent":
+			sent <- 0
+		}
+	}))
+	c.lua("require('acp.rpc.host').notify = function(method, args) vim.rpcnotify(1, 'acp', method, args) end")
+	c.files.Heard = func() bool {
+		c.lua("vim.rpcnotify(1, 'acp', 'sent', {})")
+		<-sent
+		return true
+	}
+}
+
+// The lines that the user has changed since the last read cross alone, however they were changed, and mostly before it.
 func TestReadsOfAnEditedBuffer(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		r := rand.New(rand.NewPCG(*seed, 4))
 		c := &counted{neovim: n}
 		n.files = buffers.New(c)
+		c.hearsAhead()
 		lines := make([]string, 400)
 		for i := range lines {
 			lines[i] = fmt.Sprintf("line %d of the file", i)
 		}
 		path := n.edit("a.txt", join(lines))
 		n.cmd("set undolevels=1000 nofixendofline inccommand=split | call setline(1, 'unsaved')")
-		reads, whole := 0, 0
+		reads, whole, asked := 0, 0, 0
 		for i := range 6 * *rounds {
 			var done []string
 			for range r.IntN(4) {
@@ -185,8 +218,8 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 				n.write(path, n.text()+"\nwritten\n")
 				done = append(done, "write")
 			}
-			n.cmd("set modified")
-			c.bytes = 0
+			n.cmd("if !&modified | set modified | endif")
+			c.bytes, c.calls = 0, 0
 			want := n.text()
 			if n.lua("return vim.fn.wordcount().bytes").(int64) > 0 {
 				want += "\n"
@@ -194,6 +227,7 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 			if got := n.read(path); got != want {
 				t.Fatalf("round %d of -seed %d: after %q there is\n%q, not\n%q", i, *seed, done, got, want)
 			}
+			asked += c.calls
 			if len(want) < 3000 {
 				n.write(path, join(lines))
 				n.cmd("call setline(1, 'unsaved')")
@@ -204,6 +238,46 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 		if whole > reads/2 {
 			t.Errorf("%d of %d reads had all of the text cross", whole, reads)
 		}
+		if asked > 6**rounds/2 {
+			t.Errorf("%d of %d reads asked", asked, 6**rounds)
+		}
+	})
+}
+
+// An agent that reads a file again need not wait for Neovim, which has said before what it would answer.
+func TestReadsThatNeedNotAsk(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		c := &counted{neovim: n}
+		n.files = buffers.New(c)
+		c.hearsAhead()
+		path := n.edit("a.txt", "one\ntwo\n")
+		n.lua("later = vim.schedule")
+		read := func(after, want string, calls int) {
+			t.Helper()
+			n.cmd(after)
+			c.calls = 0
+			if got := n.read(path); got != want || c.calls != calls {
+				t.Errorf("after %q there is %q, in %d calls; want %q in %d", after, got, c.calls, want, calls)
+			}
+		}
+		read("", "one\ntwo\n", 1)
+		read("", "one\ntwo\n", 0)
+		read("call setline(1, 'ONE')", "ONE\ntwo\n", 1) // none of its text was known
+		read("call setline(2, 'TWO')", "ONE\nTWO\n", 0)
+		read("undo", "ONE\ntwo\n", 0)
+		read("undo", "one\ntwo\n", 0)
+		read("redo", "ONE\ntwo\n", 0)
+		read("lua vim.schedule = function() end", "ONE\ntwo\n", 0)
+		read("call setline(1, 'busy')", "busy\ntwo\n", 1) // Neovim has not come to say what it has now
+		read("lua vim.schedule = later", "busy\ntwo\n", 0)
+		read("set nofixendofline noendofline", "busy\ntwo", 1)
+		read("set nomodified", "one\ntwo\n", 1)
+		read("set modified", "busy\ntwo", 1)
+		read("write", "busy\ntwo", 1)
+		read("call setline(1, 'again')", "again\ntwo", 0)
+		read("edit!", "busy\ntwo", 1)
+		read("file other.txt | call setline(1, 'mine')", "busy\ntwo", 1)
+		read("", "busy\ntwo", 1) // of what no buffer shows nothing is known
 	})
 }
 
@@ -224,8 +298,6 @@ func TestTheWholeTextOfWhichLinesAreRead(t *testing.T) {
 		}
 		read("one\ntwo\nthree\n", 1) // the disk's
 		n.cmd("call setline(1, 'ONE')")
-		read("", 1)
-		n.read(path)
 		read("ONE\ntwo\nthree\n", 1)
 		n.cmd("call setline(1, 'One')")
 		read("One\ntwo\nthree\n", 1)

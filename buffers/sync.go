@@ -55,7 +55,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		return f.passed(ctx, path)
 	}
 	for try := 0; try < maxTries; {
-		l, err := f.liveWith(ctx, path, 0, -1, false)
+		l, err := f.liveWith(ctx, path, 0, -1, forAll)
 		if err != nil {
 			return syncResult{}, err
 		}
@@ -490,7 +490,7 @@ func tells(given, base, text string) bool {
 // savedSince returns the text of a buffer that the user has written since the buffer was in step with had: the file may
 // be gone before anybody could read it.
 func (f *Files) savedSince(ctx context.Context, path string, had inStep) (string, bool) {
-	l, err := f.liveWith(ctx, path, 0, -1, true)
+	l, err := f.liveWith(ctx, path, 0, -1, forRead)
 	if err != nil || l.Buf == 0 || l.Buftype != "" || l.Part || l.Written == had.written || l.Written == had.at {
 		return "", false
 	}
@@ -519,7 +519,7 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 // rememberSaved notes what the user has written as a file's text, if the buffer still has it: the file may be gone
 // before anybody could read it. at is the disk as Neovim knows it.
 func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
-	l, err := f.liveWith(ctx, path, 0, -1, false)
+	l, err := f.liveWith(ctx, path, 0, -1, forAll)
 	if err != nil || !at.Exists || l.Written != at || l.Buf == 0 || l.Buftype != "" || l.Part || l.Modified {
 		return false
 	}

@@ -22,7 +22,7 @@ func (f *Files) Unsaved(ctx context.Context, path string, done func(*Unsaved, er
 }
 
 func (f *Files) unsaved(ctx context.Context, path string) (*Unsaved, error) {
-	l, err := f.liveWith(ctx, path, 0, -1, true)
+	l, err := f.liveWith(ctx, path, 0, -1, forRead)
 	if err != nil || l.Buf == 0 || l.Buftype != "" || !l.Modified {
 		return nil, err
 	}

@@ -490,7 +490,7 @@ func (w *Watch) tellOpened(path string, o Opened) {
 		o.Text, o.Form = &was.text, was.form
 	} else if o.Loaded && !o.Saved {
 		// The disk has changed by now. What the user has not touched is what Neovim read.
-		if l, err := w.files.liveWith(w.ctx, path, 0, -1, false); err == nil && l.Buf != 0 && !l.Modified {
+		if l, err := w.files.liveWith(w.ctx, path, 0, -1, forAll); err == nil && l.Buf != 0 && !l.Modified {
 			if text, ok, err := w.files.whole(w.ctx, path, l); err == nil && ok {
 				o.Text, o.Form = &text, l.standing().String()
 			}

@@ -58,33 +58,35 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 		}
 	})
 	n.t.Cleanup(w.watch.Close)
-	must.Do(n.t, n.RegisterHandler("acp", func(m map[string]any) {
+	must.Do(n.t, n.RegisterHandler("acp", func(method string, args any) {
+		m, _ := args.(map[string]any) // an empty table arrives as a list
 		name, _ := m["name"].(string)
 		switch {
-		case m["method"] == "file_saved":
+		case method == "file_saved":
 			w.toldMu.Lock()
 			w.saved = append(w.saved, filepath.Base(name))
 			w.toldMu.Unlock()
 			w.watch.Saved(name)
-		case m["method"] == "reread":
+		case method == "reread":
 			w.watch.Reread(name)
-		case m["method"] == "file_renamed": // the ledger's
-		case m["method"] == "compare":
+		case method == "file_renamed": // the ledger's
+		case method == "passed", method == "ahead": // for reads that need not ask
+		case method == "compare":
 			n.files.Compare(context.Background(), name, func(err error) {
 				if err != nil {
 					n.t.Errorf("compare: %v", err)
 				}
 			})
-		case m["method"] == "catch_up":
+		case method == "catch_up":
 			w.toldMu.Lock()
 			w.catchUps++
 			w.toldMu.Unlock()
 			w.watch.CatchUp(name, func(again bool) {
 				go n.ExecLua("answer(...)", nil, m["callback"], again) // its error is that Neovim is gone
 			})
-		case m["method"] == "check" && name != "":
+		case method == "check" && name != "":
 			w.watch.CheckFile(name)
-		case m["method"] == "check":
+		case method == "check":
 			w.watch.Check()
 		default:
 			w.track(m)
@@ -94,8 +96,7 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 	n.lua(`
 		local host, asked = { ended = require('acp.rpc.signal')() }, {}
 		function host.notify(method, args)
-			args.method = method
-			vim.rpcnotify(1, 'acp', args)
+			vim.rpcnotify(1, 'acp', method, args)
 		end
 		function host.request(method, args, callback)
 			table.insert(asked, callback)

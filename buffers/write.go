@@ -76,7 +76,7 @@ func (w *liveWrite) look(ctx context.Context) (outcome, error) {
 			return done, err
 		}
 	}
-	l, err := w.liveWith(ctx, w.path, 0, -1, false)
+	l, err := w.liveWith(ctx, w.path, 0, -1, forAll)
 	if err == nil {
 		err = l.obstacle()
 	}

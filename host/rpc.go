@@ -13,20 +13,18 @@ import (
 
 // receive handles one message from Lua. It runs on go-client's only notification goroutine, so it only passes work to
 // where it belongs; and as an argument that does not decode would end the connection, it accepts anything.
-func (h *Host) receive(args ...any) {
-	if len(args) == 0 {
-		return
+func (h *Host) receive(name method, args ...any) {
+	if name != "" {
+		defer handled.Add(1)
 	}
-	fields, ok := args[0].(map[string]any)
-	if !ok {
-		h.log.Error("message from Lua", "err", "no table", "got", args[0])
-		return
-	}
-	method, _ := fields["method"].(string)
-	handle, known := handlers[method]
+	handle, known := handlers[string(name)]
 	if !known {
-		h.log.Error("message from Lua", "err", "unknown method", "method", method)
+		h.log.Error("message from Lua", "err", "unknown method", "method", name)
 		return
+	}
+	fields := map[string]any{} // an empty table of Lua's arrives as a list
+	if len(args) > 0 {
+		fields, _ = args[0].(map[string]any)
 	}
 	handle(h, fields)
 }
@@ -187,6 +185,8 @@ var handlers = handling(
 
 	// files
 	toHost((*Host).trackFiles),
+	toHost(func(h *Host, m rpc.Passed) { h.files.Passed(m.Buf, m.Changes) }),
+	toHost(func(h *Host, m rpc.Ahead) { h.files.Ahead(m.Path, func(into any) { rpc.Into(into, m.Info) }) }),
 	toHost(func(h *Host, m rpc.FileRenamed) { h.userRenamed(m.From, m.To) }),
 	toHost((*Host).fileSaved),
 	toHost(func(h *Host, m rpc.Reread) {

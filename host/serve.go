@@ -40,11 +40,13 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	idle := make([]byte, ballast)
 	defer runtime.KeepAlive(idle)
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	v, err := nvim.New(in, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
+	from := newInbox(in)
+	v, err := nvim.New(from, out, out, func(format string, args ...any) { o.Log.Debug(fmt.Sprintf(format, args...)) })
 	if err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h := newHost(o, lua{v})
+	h.files.Heard = from.heard
 	if err := v.RegisterHandler("acp", h.receive); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}

@@ -28,7 +28,7 @@ var Messages = []any{
 	Respond{}, ChooseAnswer{}, Answer{}, SubmitForm{}, ServeRequests{}, AnswerExtension{}, ShowDiff{}, SelectHunks{}, EditPending{}, WriteEdited{}, SetRules{}, ListDecided{}, Revoke{},
 	ListChanges{}, Decide{}, DecideHunks{}, ShowMarks{}, Undo{}, ReviewOpen{}, ReviewClose{}, ReviewFold{}, ReviewNext{},
 	ReviewPlace{}, ReviewBeside{}, ReviewDecide{}, ReviewUndo{}, ReviewSend{}, CommentAt{}, Comment{},
-	Track{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
+	Track{}, Passed{}, Ahead{}, FileRenamed{}, FileSaved{}, Reread{}, Check{}, CatchUp{}, Compare{}, OpenConflicts{}, ListRefused{}, Recover{},
 	FollowState{}, EditorTools{}, EditorToolDone{},
 }
 

@@ -816,6 +816,16 @@ type (
 		From string `msgpack:"from"`
 		To   string `msgpack:"to"`
 	}
+	// Passed reports that what Neovim has said of a buffer, or of all, for reads no longer holds.
+	Passed struct {
+		Buf     int `msgpack:"buf"`     // 0: all
+		Changes int `msgpack:"changes"` // how often this has happened so far
+	}
+	// Ahead reports what a read needs to know of a file's buffer before it asks.
+	Ahead struct {
+		Path string         `msgpack:"path"` // the real one
+		Info map[string]any `msgpack:"info"` // acp.buffers.Info
+	}
 	// FileSaved reports that the user has written a file.
 	FileSaved struct {
 		Name  string `msgpack:"name"`

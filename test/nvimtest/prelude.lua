@@ -22,18 +22,19 @@ vim.api.nvim_create_autocmd('VimEnter', {
 -- What Lua says to the host has the names and fields of the contract.
 local rpcnotify = vim.rpcnotify
 ---@diagnostic disable-next-line: duplicate-set-field
-vim.rpcnotify = function(channel, name, args, ...)
+vim.rpcnotify = function(channel, name, ...)
+  local method, args = ...
   if name == 'acp' then
-    local fields = require('acp.rpc.contract').messages[args.method]
+    local fields = require('acp.rpc.contract').messages[method]
     local unknown = fields and {} or { 'all of it' }
     for field in pairs(fields and args or {}) do
-      if field ~= 'method' and not vim.tbl_contains(fields, field) then
+      if not vim.tbl_contains(fields, field) then
         table.insert(unknown, field)
       end
     end
     if #unknown > 0 then
       local message = ('E9999: %s: the host does not know %s'):format(
-        args.method,
+        method,
         table.concat(unknown, ', ')
       )
       vim.schedule(function()
@@ -41,5 +42,5 @@ vim.rpcnotify = function(channel, name, args, ...)
       end)
     end
   end
-  return rpcnotify(channel, name, args, ...)
+  return rpcnotify(channel, name, ...)
 end

@@ -10,8 +10,11 @@ local M = {}
 
 local api, uv = vim.api, vim.uv
 local track = require('acp.files.track')
-local dirty = require('acp.files.dirty')
 local hunks = require('acp.files.hunks')
+local read = require('acp.files.read')
+local text = require('acp.files.text')
+
+M.lines, M.read, M.follow = text.lines, read.read, read.follow
 
 ---@class (exact) acp.buffers.Info
 ---@field buf integer 0 when no loaded buffer shows the file
@@ -32,6 +35,8 @@ local hunks = require('acp.files.hunks')
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
 ---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
+---@field known? integer the changedtick of that state, where nobody has asked
+---@field changes? integer see acp.files.read
 ---@field state? string all of this but the text, to be told from another state
 
 ---@class (exact) acp.buffers.Patch
@@ -93,92 +98,6 @@ local function elsewhere(path)
   end
 end
 
----@param args { buf: integer, changedtick?: integer }
----@return boolean
-local function moved(args)
-  if not api.nvim_buf_is_loaded(args.buf) then
-    return true
-  end
-  local tick = api.nvim_buf_get_changedtick(args.buf)
-  return args.changedtick ~= nil and args.changedtick ~= tick
-end
-
----@class (exact) acp.buffers.Slice
----@field buf integer
----@field changedtick? integer the buffer must still be at
----@field first integer 0-based
----@field col? integer from which byte of the first line on
----@field last integer exclusive, -1 for the end of the buffer
-
----@class (exact) acp.buffers.Lines
----@field text? string
----@field last? integer
----@field col? integer where the next piece of line `last` begins, of which the text is one
----@field ended? boolean
----@field moved? boolean
-
---- How many lines a patch has at most.
-local patch_lines = 1000
-
---- How many bytes a slice has.
-local slice_bytes = 512 * 1024
-
---- The end of a slice that is not too large.
----@param args acp.buffers.Slice
----@return integer last
-local function fitting(args)
-  local limit = api.nvim_buf_get_offset(args.buf, args.first) + slice_bytes
-  local fits, over = args.first + 1, args.last + 1
-  while over - fits > 1 do
-    local middle = math.floor((fits + over) / 2)
-    if api.nvim_buf_get_offset(args.buf, middle) <= limit then
-      fits = middle
-    else
-      over = middle
-    end
-  end
-  return fits
-end
-
---- How many bytes lines have, with their ends.
----@param buf integer
----@param first integer 0-based
----@param last integer exclusive
----@return integer
-local function bytes(buf, first, last)
-  return api.nvim_buf_get_offset(buf, last) - api.nvim_buf_get_offset(buf, first)
-end
-
---- Lines joined with newlines, fewer than asked for if they are long and the buffer must not have
---- changed, or a piece of a single one that is too long. `last` is where they end, `ended` says
---- that they include the buffer's last one.
----@param args acp.buffers.Slice
----@return acp.buffers.Lines
-function M.lines(args)
-  if moved(args) then
-    return { moved = true }
-  end
-  local last = args.changedtick and fitting(args) or args.last
-  local col = args.col or 0
-  local long = args.changedtick and bytes(args.buf, args.first, args.first + 1) - col > slice_bytes
-  if long or col > 0 then
-    -- The end of a line is up to two bytes, and goes with the last piece.
-    local stop = long and col + slice_bytes - 2 or -1
-    return {
-      text = api.nvim_buf_get_text(args.buf, args.first, col, args.first, stop, {})[1],
-      last = long and args.first or args.first + 1,
-      col = long and stop or nil,
-      ended = not long and args.first + 1 >= api.nvim_buf_line_count(args.buf),
-    }
-  end
-  local lines = api.nvim_buf_get_lines(args.buf, args.first, last, false)
-  return {
-    text = table.concat(lines, '\n'),
-    last = args.first + #lines,
-    ended = args.first + #lines >= api.nvim_buf_line_count(args.buf),
-  }
-end
-
 local state_fields = {
   'buf',
   'modified',
@@ -207,77 +126,6 @@ local function state(info)
   return table.concat(values, ' ')
 end
 
----@class (exact) acp.buffers.Ask
----@field path string real path
----@field first? integer 0-based: lines from here on are to come along
----@field last? integer exclusive
----@field known_buf? integer with known_tick: not of this state of a buffer
----@field known_tick? integer
-
---- The requested lines of a buffer, or how they differ from the known text.
----@param buf integer
----@param tick integer its changedtick
----@param args acp.buffers.Ask
----@param count integer of its lines
----@return acp.buffers.Lines?, acp.buffers.Patch?
-local function asked_for(buf, tick, args, count)
-  if not args.first or args.first >= count or args.known_buf == buf and args.known_tick == tick then
-    return nil, nil
-  end
-  local range = args.known_buf == buf and count > 1 and dirty.since(buf, args.known_tick)
-  local last = math.min(args.last, count)
-  local slice, patch
-  if
-    range
-    and range.last - range.first <= patch_lines
-    and bytes(buf, range.first, range.last) <= slice_bytes
-  then
-    patch = {
-      first = range.first,
-      last = range.old_last,
-      text = table.concat(api.nvim_buf_get_lines(buf, range.first, range.last, true), '\n')
-        .. (range.last > range.first and '\n' or ''),
-    }
-  elseif last > args.first then
-    slice = M.lines({ buf = buf, changedtick = tick, first = args.first, last = last })
-  end
-  dirty.sent(buf)
-  return slice, patch
-end
-
---- What a read has to know about a file's buffer, with the requested lines if it has unsaved text:
---- agents read so often that each option counts.
----@param args acp.buffers.Ask
----@return acp.buffers.Info
-function M.read(args)
-  local buf = require('acp.files.by_path').find(args.path)
-  if not buf then
-    return { buf = 0, written = track.written(args.path) }
-  end
-  local of = { buf = buf }
-  local function option(name)
-    return api.nvim_get_option_value(name, of)
-  end
-  local tick, count = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
-  local info = {
-    buf = buf,
-    changedtick = tick,
-    lines = count,
-    empty = hunks.is_empty(buf),
-    newline = option('endofline') or (option('fixendofline') and not option('binary')),
-    written = track.written(args.path),
-  }
-  if option('buftype') ~= '' then
-    info.buftype = option('buftype')
-  elseif option('modified') then
-    info.modified = true
-    info.slice, info.patch = asked_for(buf, tick, args, count)
-  else
-    info.format, info.encoding = option('fileformat'), option('fileencoding')
-  end
-  return info
-end
-
 --- Everything about a file's buffer, with the requested lines.
 ---@param args acp.buffers.Ask
 ---@return acp.buffers.Info
@@ -291,7 +139,7 @@ function M.info(args)
   local tick, lines = api.nvim_buf_get_changedtick(buf), api.nvim_buf_line_count(buf)
   local slice, patch
   if bo.buftype == '' then
-    slice, patch = asked_for(buf, tick, args, lines)
+    slice, patch = text.asked_for(buf, tick, args, lines)
   end
   local info = {
     slice = slice,
@@ -347,15 +195,15 @@ local function forget_saved_states()
 end
 
 ---@param buf integer
----@param text string
+---@param new string
 ---@return boolean
-local function encodable(buf, text)
+local function encodable(buf, new)
   local fenc = vim.bo[buf].fileencoding
   if fenc == '' or fenc:match('^utf') or fenc:match('^ucs') then
     return true
   end
-  local encoded = vim.iconv(text, 'utf-8', fenc)
-  return encoded ~= nil and vim.iconv(encoded, fenc, 'utf-8') == text
+  local encoded = vim.iconv(new, 'utf-8', fenc)
+  return encoded ~= nil and vim.iconv(encoded, fenc, 'utf-8') == new
 end
 
 ---@param err any
@@ -459,7 +307,7 @@ end
 ---@return acp.buffers.Written
 function M.write(args)
   local buf = args.buf
-  if moved(args) or not track.disk_is(args.path, args.disk) then
+  if text.moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   if args.state and M.info({ path = args.path }).state ~= args.state then
@@ -488,7 +336,7 @@ end
 ---@return { moved?: boolean, locked?: boolean, err?: string, wiped?: boolean }
 function M.remove(args)
   local buf = args.buf
-  if moved(args) or not track.disk_is(args.path, args.disk) then
+  if text.moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   -- There is no such buffer: whether one may be deleted now is asked before the file is.
@@ -541,7 +389,7 @@ end
 ---@param args acp.buffers.Save
 ---@return { moved?: boolean, took?: number, err?: string }
 function M.save(args)
-  if moved(args) or not vim.bo[args.buf].modifiable then
+  if text.moved(args) or not vim.bo[args.buf].modifiable then
     return { moved = true }
   end
   return api.nvim_buf_call(args.buf, function()
@@ -579,7 +427,7 @@ end
 ---@param args { buf: integer, changedtick: integer, path: string, disk: acp.buffers.Disk }
 ---@return acp.buffers.Written
 function M.unmodified(args)
-  if moved(args) or not track.disk_is(args.path, args.disk) then
+  if text.moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   vim.bo[args.buf].modified = false
@@ -673,7 +521,7 @@ end
 ---@return acp.buffers.Written
 function M.sync(args)
   local buf = args.buf
-  if moved(args) or not track.disk_is(args.path, args.disk) then
+  if text.moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   if args.reload then

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = '785578d4',
+  revision = 'e5911edc',
   messages = {
     new = {
       'session',
@@ -122,6 +122,8 @@ return {
     comment_at = { 'session', 'callback', 'row', 'seq', 'last', 'path', 'first', 'lines' },
     comment = { 'session', 'id', 'text', 'dropped' },
     track = { 'files' },
+    passed = { 'buf', 'changes' },
+    ahead = { 'path', 'info' },
     file_renamed = { 'from', 'to' },
     file_saved = { 'name', 'other' },
     reread = { 'name' },

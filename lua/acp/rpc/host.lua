@@ -206,8 +206,7 @@ end
 ---@param args table
 function M.notify(method, args)
   if channel then
-    args.method = method
-    pcall(vim.rpcnotify, channel, 'acp', args)
+    pcall(vim.rpcnotify, channel, 'acp', method, args)
   end
 end
 

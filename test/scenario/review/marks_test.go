@@ -114,9 +114,9 @@ func TestADecisionIsOneMessage(t *testing.T) {
 		s.Lua(nil, `
 			_G.sent = {}
 			local notify = vim.rpcnotify
-			vim.rpcnotify = function(channel, name, message)
-				table.insert(_G.sent, message.method)
-				return notify(channel, name, message)
+			vim.rpcnotify = function(channel, name, method, message)
+				table.insert(_G.sent, method)
+				return notify(channel, name, method, message)
 			end
 			local answer = require('acp.rpc.host').answer
 			require('acp.rpc.host').answer = function(...)
