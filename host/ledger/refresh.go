@@ -4,7 +4,7 @@ import "github.com/acp-nvim/acp-nvim/host/review"
 
 // This file brings the record up to date with its files.
 
-// refresh brings the books in step with files of the record, then calls done. While a turn runs, its end will tell
+// refresh brings record and turns in step with files of the record, then calls done. While a turn runs, its end will tell
 // whether a missing file was removed or moved.
 func (l *Ledger) refresh(paths []string, done func()) {
 	t := l.turn

@@ -40,7 +40,7 @@ type keeping struct {
 	then   []func()     // what waits until nothing is
 }
 
-// unsent is the part of a review that the user has not sent, and the rejections that the agent knows.
+// unsent is the part of a review that the user has not sent, and the refusals that the agent knows.
 type unsent struct {
 	comments []saved.Comment
 	told     []string
@@ -182,7 +182,7 @@ func (l *Ledger) Forget() {
 	})
 }
 
-// KeepUnsent saves the comments that the user has not sent, and which rejections the agent knows: at once, or soon.
+// KeepUnsent saves the comments that the user has not sent, and which refusals the agent knows: at once, or soon.
 func (l *Ledger) KeepUnsent(comments []saved.Comment, told []string, atOnce bool) {
 	l.box.Put(func() {
 		l.keep.unsent = unsent{comments, told}

@@ -10,7 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
-// This file rejects what only the disk has: changes by the agent that a buffer has not taken over, as they conflict
+// This file refuses what only the disk has: changes by the agent that a buffer has not taken over, as they conflict
 // with its unsaved text. The record has what buffers show, so these are not in it.
 
 // underIn returns the files that may have such changes: the one at a path, or all for "".

@@ -61,7 +61,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 				finish(t, steps, err)
 			})
 		}
-		// First, what the user has done to the turn's files: a rejection that they have undone is the turn's again.
+		// First, what the user has done to the turn's files: a refusal that they have undone is the turn's again.
 		l.refresh(l.record.Paths(), func() {
 			t, files, err := l.undoable(again)
 			if err == nil && which != "" && which != t.Name() {

@@ -12,7 +12,7 @@ import (
 // This file keeps what the record and the turns say of a file without its unsaved text, for when the user gives that
 // up.
 
-// inStep is what the books said of a file when its buffer last matched the disk. turns has those that ran.
+// inStep is what record and turns said of a file when its buffer last matched the disk. turns has those that ran.
 type inStep struct {
 	record review.Image
 	turns  map[*turns.Turn]review.Image
@@ -22,14 +22,14 @@ type inStep struct {
 type behind struct {
 	turn    *turn          // in which it came; nil for none
 	was, is review.Content // what the disk had before it, and then
-	// before is what a rejection gives the disk: was, or what had been there before the agent removed it.
+	// before is what a refusal gives the disk: was, or what had been there before the agent removed it.
 	before review.Content
 	// conflicts says that the buffer does not have all of it.
 	conflicts bool
 	kept      bool // the user had accepted it before it was made
 }
 
-// noteUnsaved notes what the books say of a file, before its buffer gets something unsaved.
+// noteUnsaved notes what record and turns say of a file, before its buffer gets something unsaved.
 func (l *Ledger) noteUnsaved(path string) {
 	if _, noted := l.inStep[path]; noted || l.behind[path] != nil {
 		return
@@ -41,7 +41,8 @@ func (l *Ledger) noteUnsaved(path string) {
 	l.inStep[path] = s
 }
 
-// nothingUnsaved says that a buffer matches the disk, or that a decision has changed what the books say of the file.
+// nothingUnsaved says that a buffer matches the disk, or that a decision has changed what record and turns say of the
+// file.
 func (l *Ledger) nothingUnsaved(path string) {
 	delete(l.inStep, path)
 	l.settled(path)
@@ -138,8 +139,8 @@ func (l *Ledger) removedUnder(path string, was review.Content) {
 	l.nothingUnsaved(path)
 }
 
-// setBack makes the books say of a file what they said before something was unsaved, if that is known. list has what
-// came since.
+// setBack makes record and turns say of a file what they said before something was unsaved, if that is known. list has
+// what came since.
 func (l *Ledger) setBack(path string, list []behind) {
 	s, noted := l.inStep[path]
 	if !noted {

@@ -12,7 +12,7 @@ import (
 // Decision is what the user thinks of changes.
 type Decision string
 
-// The decisions. Keeping what was rejected brings it back, rejecting what was kept takes it out.
+// The decisions. Keeping what was refused brings it back, refusing what was kept takes it out.
 const (
 	Keep   Decision = "keep"
 	Reject Decision = "reject"
@@ -133,7 +133,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	return p, nil
 }
 
-// mine returns the user's part of a file, for when all of the agent's changes are rejected.
+// mine returns the user's part of a file, for when all of the agent's changes are refused.
 func (f *file) mine() string {
 	if f.text == nil {
 		return f.Accepted.Text
@@ -141,7 +141,7 @@ func (f *file) mine() string {
 	return f.text.present()
 }
 
-// bringBack restores a file as it was before all of it was rejected, and keeps it.
+// bringBack restores a file as it was before all of it was refused, and keeps it.
 func (f *file) bringBack() {
 	f.Present = f.taken
 	if f.text != nil {
@@ -199,7 +199,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	return back, nil
 }
 
-// decide keeps or rejects the selection, and reports whether that changed anything.
+// decide keeps or refuses the selection, and reports whether that changed anything.
 func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, err error) {
 	parts := slices.Clone(which.Parts)
 	if whole {
@@ -366,7 +366,7 @@ func (l *layers) hunks() []Hunk {
 }
 
 // Change is a change of a text, as it is shown: the lines before and after it, with their newlines. For a pending
-// change they are lines of the accepted and the present text; for a rejected one, the lines that are there and those
+// change they are lines of the accepted and the present text; for a refused one, the lines that are there and those
 // that were.
 type Change struct {
 	State    State

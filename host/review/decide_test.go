@@ -339,7 +339,7 @@ func TestSavedRecords(t *testing.T) {
 	}
 }
 
-// TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed. What a rejection
+// TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed. What a refusal
 // leaves is known from the lines of the hunk; the undo of one leads back, and its redo there again.
 func TestRandomDecisions(t *testing.T) {
 	for i := range *rounds {

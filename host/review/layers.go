@@ -10,12 +10,12 @@ import (
 )
 
 // layers are the texts of one file: the baseline, of which the user's decisions make the accepted text, of which the
-// agent's pending changes make the present one. A text of its own keeps what was rejected, so that an undo of the
-// rejection is recognized. What the user types is in all of them.
+// agent's pending changes make the present one. A text of its own keeps what was refused, so that an undo of the
+// refusal is recognized. What the user types is in all of them.
 type layers struct {
 	kept    textDiff // from the baseline to the accepted text
 	pending textDiff // from the accepted text to the present one
-	refused textDiff // from the accepted text plus all that was rejected to the accepted text
+	refused textDiff // from the accepted text plus all that was refused to the accepted text
 	made    []string // refusals as they were made, see remember; never changed in place
 }
 
@@ -47,7 +47,7 @@ func (l *layers) agents() string {
 func (l *layers) agent(now string) {
 	l.pending.change(now, true)
 	l.rebase(false)
-	// What was rejected there is out of date.
+	// What was refused there is out of date.
 	var old []linediff.Edit
 	var places []place
 	for _, e := range slices.Backward(l.refused.edits) {
@@ -75,7 +75,7 @@ func (l *layers) pendingAt(from, to int) bool {
 	return false
 }
 
-// user replaces the present text with one by the user, who may have undone a change or its rejection.
+// user replaces the present text with one by the user, who may have undone a change or its refusal.
 func (l *layers) user(now string) {
 	if now == l.present() {
 		return
@@ -85,16 +85,16 @@ func (l *layers) user(now string) {
 	l.rebase(false)
 }
 
-// mostMade is how many rejections are remembered as they were when made.
+// mostMade is how many refusals are remembered as they were when made.
 const mostMade = 10_000
 
-// remember records a rejection as it is when made.
+// remember records a refusal as it is when made.
 func (l *layers) remember(e linediff.Edit) {
 	made := refusal(strings.Join(l.acceptedLines(e.B0, e.B1), ""), strings.Join(lines(l.refused.base, e.A0, e.A1), ""))
 	l.made = append(slices.Clip(l.made), made)
 }
 
-// asMade returns a function that reports whether the lines that stay with a rejection are still those it was made
+// asMade returns a function that reports whether the lines that stay with a refusal are still those it was made
 // about. If the user has changed them since, taking them out does not undo it.
 func (l *layers) asMade() func(linediff.Edit) bool {
 	made := map[string]bool{}
@@ -107,7 +107,7 @@ func (l *layers) asMade() func(linediff.Edit) bool {
 	}
 }
 
-// refusal identifies a rejection by what was rejected and what stays.
+// refusal identifies a refusal by what was refused and what stays.
 func refusal(stays, refused string) string { return sum(sum(stays) + refused) }
 
 // retraction is what taking changes back does to lines.
@@ -248,7 +248,7 @@ func (l *layers) refuse(part linediff.Edit) {
 	fresh, gone := l.acceptedLines(part.A0, part.A1), lines(l.present(), part.B0, part.B1)
 	l.pending.replace(part.B0, part.B1, fresh, true)
 	l.rebase(false)
-	// What was rejected there before is forgotten.
+	// What was refused there before is forgotten.
 	at := linediff.Edit{B0: part.A0, B1: part.A1}
 	for _, e := range l.refused.edits {
 		if meet(e.B0, e.B1, part.A0, part.A1) {
@@ -265,7 +265,7 @@ func (l *layers) refuse(part linediff.Edit) {
 	}
 }
 
-// bring puts a rejected edit back as a pending one, and returns it; ok is false if other changes are in its place.
+// bring puts a refused edit back as a pending one, and returns it; ok is false if other changes are in its place.
 func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	for _, e := range l.pending.edits {
 		if meet(e.A0, e.A1, refused.B0, refused.B1) {
@@ -281,8 +281,8 @@ func (l *layers) bring(refused linediff.Edit) (part linediff.Edit, ok bool) {
 	return linediff.Edit{A0: refused.B0, A1: refused.B1, B0: from, B1: from + len(fresh)}, true
 }
 
-// recognize finds in an edit by the user the undo of a rejection or, with undone, of a change by the agent, which is a
-// rejection too. It applies these, so that the difference between the present text and now shrinks by just that.
+// recognize finds in an edit by the user the undo of a refusal or, with undone, of a change by the agent, which is a
+// refusal too. It applies these, so that the difference between the present text and now shrinks by just that.
 func (l *layers) recognize(now string, undone bool) {
 	if len(l.refused.edits) == 0 && (len(l.pending.edits) == 0 || !undone) {
 		return
@@ -334,7 +334,7 @@ func (l *layers) recognize(now string, undone bool) {
 		l.all(parts, (*layers).refuse)
 		return true
 	}
-	// All at once first, as when the user undoes the rejection of a file.
+	// All at once first, as when the user undoes the refusal of a file.
 	if all := refused(l); len(all) > 1 {
 		try(sizeOf(all), 0, math.MaxInt, nil, func(trial *layers) bool { return trial.bringAll(all) })
 	}
@@ -352,8 +352,8 @@ func (l *layers) recognize(now string, undone bool) {
 	l.recognizeAdjacent(text, left, refused)
 }
 
-// recognizeAdjacent undoes one of several adjacent rejections if its lines have come back: left is what leads from the
-// present text to text, and refused returns the rejections near to that.
+// recognizeAdjacent undoes one of several adjacent refusals if its lines have come back: left is what leads from the
+// present text to text, and refused returns the refusals near to that.
 func (l *layers) recognizeAdjacent(text []string, left []linediff.Edit, refused func(*layers) []linediff.Edit) {
 	made := refused(l)
 	for _, u := range slices.Backward(left) {

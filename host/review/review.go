@@ -45,7 +45,7 @@ const (
 )
 
 // Hunk maps lines of the baseline to lines of the present text. Lines are counted from 1; if there are none, the start
-// is the line before, as in a unified diff. What was rejected is no longer in the present text: its hunk is where it
+// is the line before, as in a unified diff. What was refused is no longer in the present text: its hunk is where it
 // would be.
 type Hunk struct {
 	OldStart, OldCount, NewStart, NewCount int
@@ -96,7 +96,7 @@ type file struct {
 	away     bool   // the user has removed it: it is not shown until it is back
 	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
-	refused  Status    // what was rejected as a whole
+	refused  Status    // what was refused as a whole
 	taken    Content   // what was there before that
 	gone     *layers   // the text that the agent has removed or made binary, for when it returns; nil if not known
 	made     Content   // of an opaque file, what the agent has made it, which the user may have changed since
@@ -334,7 +334,7 @@ func (r *Record) Now(path string, now Content) {
 // NewTurn says that what is gone by now was not moved.
 func (r *Record) NewTurn() { clear(r.made) }
 
-// Recall brings back what was rejected of a file and is in what the user sees there now, but takes nothing else from
+// Recall brings back what was refused of a file and is in what the user sees there now, but takes nothing else from
 // that.
 func (r *Record) Recall(path string, now Content) {
 	if now.Exists {
@@ -363,7 +363,7 @@ func (r *Record) Removed(path string) {
 	}
 }
 
-// Retracted says that a change by the agent was taken back, but not rejected, with what was there before that and is
+// Retracted says that a change by the agent was taken back, but not refused, with what was there before that and is
 // now. The change leaves the record, and what the agent had changed earlier returns.
 func (r *Record) Retracted(path string, was, now Content) {
 	f := r.files[path]
@@ -596,7 +596,7 @@ func (f *file) textAgain() {
 	}
 }
 
-// madeByUser makes a file the user's that they have created where a new one by the agent was rejected, unless it is
+// madeByUser makes a file the user's that they have created where a new one by the agent was refused, unless it is
 // that one again.
 func (f *file) madeByUser(now Content) {
 	again := now.SameText(f.taken)
