@@ -64,17 +64,10 @@ func (p *part) Pending() bool { return len(*p) > 0 }
 
 type chat struct{ s *scene }
 
-// synced notes it, but not at the end: that goes on while Neovim is told the beginning of it.
-func (s *scene) synced() {
-	if s.title != "closed" {
-		s.Did("sync")
-	}
-}
-
 func (c chat) Await(prompts []transcript.Waiting) { c.s.Did("wait", len(prompts)) }
 func (c chat) Tick()                              { c.s.Did("tick") }
 func (c chat) TouchTerminal(id string)            { c.s.Did("touch", id) }
-func (c chat) Sync()                              { c.s.synced() }
+func (c chat) Sync()                              { c.s.Did("sync") }
 func (c chat) Ops(int) []editor.Op                { return c.s.chat.Ops() }
 func (c chat) Dirty() bool                        { return c.s.chat.Dirty() }
 
@@ -261,7 +254,7 @@ func TestTheEnd(t *testing.T) {
 			s.chat = []editor.Op{editor.Do(rpc.Unsent{Rows: 1}), editor.Do(rpc.Unsent{Rows: 2}), editor.Do(rpc.Unsent{Rows: 3})}
 			s.Close()
 		})
-		s.Expect("wait 0", "unsent {In:{Session:0} Rows:1}", "session", "unsent {In:{Session:0} Rows:2}",
+		s.Expect("wait 0", "sync", "sync", "sync", "unsent {In:{Session:0} Rows:1}", "session", "unsent {In:{Session:0} Rows:2}",
 			"unsent {In:{Session:0} Rows:3}")
 		s.Box.Close()
 		if ops, more := s.Take(1 << 10); ops != nil || more {

@@ -32,7 +32,8 @@ var (
 // Refused is an agent's refusal.
 func Refused(message string) error { return &acp.Error{Code: -32603, Message: message} }
 
-// Answer answers the oldest request that has no answer, on the connection's goroutine.
+// Answer answers the oldest request that has no answer, on the connection's goroutine. The session hears of it when all
+// is done there.
 func (a *Agent) Answer(value any, err error) {
 	a.s.t.Helper()
 	if len(a.open) == 0 {
@@ -40,7 +41,10 @@ func (a *Agent) Answer(value any, err error) {
 	}
 	one := a.open[0]
 	a.open = a.open[1:]
+	answered := make(chan struct{})
+	a.s.Box.Put(func() { <-answered })
 	one.answer(value, err)
+	close(answered)
 	a.s.On(func() {})
 }
 

@@ -113,8 +113,10 @@ func (s *Session) Expect(want ...string) {
 	}
 }
 
-// Batch is what Neovim is told: notices, answers and operations.
+// Batch is what Neovim is told: notices, answers and operations. It hears them when the session has nothing to do: the
+// clock stands still until then.
 func (s *Session) Batch(ops []any) (answers []any, busy time.Duration, err error) {
+	time.Sleep(time.Millisecond)
 	for _, op := range ops {
 		op := op.([]any)
 		switch args := op[1].(type) {
