@@ -206,7 +206,7 @@ type Texts struct {
 // longText is from how many bytes on a text is kept.
 const longText = 4 << 10
 
-// DecodeMessage is [DecodeMessage].
+// DecodeMessage is the function of that name, with the texts that were decoded before.
 func (t *Texts) DecodeMessage(data []byte, v any) error { return decodeMessage(data, v, t) }
 
 // beginning is what a string that goes on with data has of the last long text, if that is how it begins, and how many

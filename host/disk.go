@@ -10,15 +10,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 )
 
 // lingering is the longest that changes on the disk still count as the agent's after the answer to its prompt, while
 // earlier changes are examined.
 const lingering = 2 * time.Second
-
-// coarse is how far a file's time may be behind the clock.
-const coarse = 20 * time.Millisecond
 
 // span is when a session's agent has last worked, in Unix nanoseconds. Any goroutine.
 type span struct{ since, until atomic.Int64 } // until is -1 while a turn runs
@@ -44,7 +42,7 @@ func (w *span) recent() bool  { return time.Now().UnixNano() < w.until.Load() }
 
 // covers reports whether what a file has since then may be the agent's doing.
 func (w *span) covers(at time.Time) bool {
-	return (w.running() || at.UnixNano() < w.until.Load()) && at.UnixNano() >= w.since.Load()-int64(coarse)
+	return (w.running() || at.UnixNano() < w.until.Load()) && at.UnixNano() >= w.since.Load()-int64(ledger.Coarse)
 }
 
 // startWatch begins to watch the loaded files on the disk; h.mu is held.

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
@@ -15,7 +16,7 @@ func TestWhenAnAgentWorked(t *testing.T) {
 		at := func(d time.Duration) time.Time { return time.Now().Add(d) }
 		check.Equal(t, w.covers(at(0)), false, "before all turns it is %v")
 		w.begin()
-		for ago, want := range map[time.Duration]bool{0: true, coarse: true, time.Second: false} {
+		for ago, want := range map[time.Duration]bool{0: true, ledger.Coarse: true, time.Second: false} {
 			check.Equal(t, w.covers(at(-ago)), want, "in a turn, %v ago it is %v", ago)
 		}
 		time.Sleep(time.Minute)

@@ -124,7 +124,7 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 		}
 		for _, snap := range from {
 			for _, ch := range snap.Changes(after) {
-				if odd(ch.Before) || odd(ch.After) || ch.After.Changed > ended.Add(coarse).UnixNano() {
+				if odd(ch.Before) || odd(ch.After) || ch.After.Changed > ended.Add(Coarse).UnixNano() {
 					continue
 				}
 				if ch.OldPath != "" || ch.Before.Kind == checkpoint.None {

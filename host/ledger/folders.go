@@ -31,7 +31,7 @@ func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 
 // remove removes a folder if it is one of them and empty, and then those above it that are.
 func (f folders) remove(dir string) {
-	if f.inside(dir) && (f.moved[dir] || createdSince(dir, f.began.Add(-coarse))) && os.Remove(dir) == nil {
+	if f.inside(dir) && (f.moved[dir] || createdSince(dir, f.began.Add(-Coarse))) && os.Remove(dir) == nil {
 		f.remove(filepath.Dir(dir))
 	}
 }

@@ -65,7 +65,7 @@ func TestFoldersGoWithTheirFiles(t *testing.T) {
 				w.write("old/sub/g", "g1\n")
 				w.must(os.Mkdir(w.path("empty"), 0o755))
 				// The user's folder is older than the turn, also by a clock that goes in steps.
-				for createdSince(w.path("empty"), time.Now().Add(-coarse)) {
+				for createdSince(w.path("empty"), time.Now().Add(-Coarse)) {
 					runtime.Gosched()
 				}
 				w.begin()

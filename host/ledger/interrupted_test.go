@@ -171,7 +171,7 @@ func TestWhatTheUserDoesAfterAHostDied(t *testing.T) {
 		w.must(err)
 		later = info.ModTime()
 	}
-	last := info.ModTime().Add(time.Millisecond - beat - coarse)
+	last := info.ModTime().Add(time.Millisecond - beat - Coarse)
 	w.must(filepath.Walk(w.path("../store"), func(path string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
 			err = os.Chtimes(path, last, last)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
@@ -33,21 +32,25 @@ type overflow struct {
 
 // accountOverflow records the overflow of a turn. If all files of a folder are new, they can be removed.
 func (l *Ledger) accountOverflow(t *turn, r overflow) {
-	made := folderOf(r.made)
-	if in := folderOf(r.changed); in != "" && in == made {
+	changed, made := folderOf(r.changed), folderOf(r.made)
+	if made != "" && made == changed {
 		r.changed, r.made = append(r.changed, r.made...), nil
 	}
-	l.accountFolder(t, r.changed, false, nil)
-	if len(r.made) == 0 {
-		return
+	if len(r.changed) > 0 {
+		l.accountFolder(t, changed, len(r.changed), nil)
 	}
-	var list strings.Builder
-	for _, path := range r.made {
-		s := r.after.State(path)
-		fmt.Fprintf(&list, "%d %d %s\x00", s.Size, s.ModTime, strings.TrimPrefix(path, made))
+	if len(r.made) > 0 {
+		var list []byte
+		for _, path := range r.made {
+			s := r.after.State(path)
+			list = append(list, asMade(s.Size, s.ModTime)+strings.TrimPrefix(path, made)+"\x00"...)
+		}
+		l.accountFolder(t, made, len(r.made), list)
 	}
-	l.accountFolder(t, r.made, true, []byte(list.String()))
 }
+
+// asMade says what a file is, in front of its name in the list of a folder's new files. It has no other slash.
+func asMade(size, modified int64) string { return fmt.Sprintf("%d %d/", size, modified) }
 
 // folderOf returns the deepest folder that all paths are in, as the record names it; "" for no paths.
 func folderOf(paths []string) string {
@@ -63,26 +66,22 @@ func folderOf(paths []string) string {
 	return review.Folder(in)
 }
 
-// accountFolder records that files of a folder have changed, or were created. list names them.
-func (l *Ledger) accountFolder(t *turn, paths []string, made bool, list []byte) {
-	if len(paths) == 0 {
-		return
-	}
-	folder, n := folderOf(paths), len(paths)
+// accountFolder records that n files of a folder have changed or, with a list of them, were created.
+func (l *Ledger) accountFolder(t *turn, folder string, n int, list []byte) {
 	was, known := l.record.Present(folder)
 	switch {
-	case !known && !made:
+	case !known && list == nil:
 		was = review.Opaque("as before")
-	case known && made:
+	case known && list != nil:
 		if earlier, ok := l.originals.bytes(folder, was, t); ok {
 			list = append(earlier, list...)
 			n = bytes.Count(list, []byte{0})
 		} else {
-			made = false
+			list = nil
 		}
 	}
 	is := review.Opaque(fmt.Sprintf("%d files at %s", n, time.Now().Format(time.TimeOnly)))
-	if made && l.originals.store != nil {
+	if list != nil && l.originals.store != nil {
 		l.originals.keep(is, list)
 	}
 	l.agentChanged(t, folder, was, is)
@@ -106,18 +105,15 @@ func (l *Ledger) removeMade(p target, done func(error)) {
 	l.config.Background(func() {
 		left, dirs := 0, map[string]bool{}
 		for of := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
-			var size, modified int64
-			var name string
-			if _, err := fmt.Sscanf(of, "%d %d", &size, &modified); err == nil {
-				name = strings.SplitN(of, " ", 3)[2]
-			}
-			info, err := os.Lstat(p.path + name)
+			is, name, _ := strings.Cut(of, "/")
+			path := p.path + name
+			info, err := os.Lstat(path)
 			switch {
 			case errors.Is(err, os.ErrNotExist):
-			case err != nil, buffers.DiskStateOf(info).Size != size, info.ModTime().UnixNano() != modified, os.Remove(p.path+name) != nil:
+			case err != nil, asMade(info.Size(), info.ModTime().UnixNano()) != is+"/", os.Remove(path) != nil:
 				left++
 			default:
-				dirs[filepath.Dir(p.path+name)] = true
+				dirs[filepath.Dir(path)] = true
 			}
 		}
 		for dir := range dirs {

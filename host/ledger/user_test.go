@@ -208,7 +208,7 @@ func TestTheFirstLookIsLate(t *testing.T) {
 		}
 	}
 	// What was there before is older than the turn, also by a clock that goes in steps.
-	for began := time.Now(); time.Since(began) < 2*coarse; {
+	for began := time.Now(); time.Since(began) < 2*Coarse; {
 		runtime.Gosched()
 	}
 	defer func(was time.Duration) { maxWait = was }(maxWait)

@@ -26,8 +26,8 @@ import (
 // longer if the first look of all is still in progress.
 var maxWait, maxFirst = time.Second, 500 * time.Millisecond // longer in tests
 
-// coarse is how far a file's time may lag behind the clock.
-const coarse = 20 * time.Millisecond
+// Coarse is how far a file's time may lag behind the clock.
+const Coarse = 20 * time.Millisecond
 
 // known returns what a file was when last seen in a turn, or else when that began; false if neither is known. now is
 // what is there, which saves reading what has not changed.
@@ -76,7 +76,7 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 				changed = folder.ModTime()
 			}
 		}
-		if !changed.Before(t.At.Add(-coarse)) {
+		if !changed.Before(t.At.Add(-Coarse)) {
 			s = t.before.State(now.path) // the look came after the change
 		}
 	}
@@ -85,7 +85,7 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 	}
 	// It is new, unless the look left it out.
 	_, fresh := t.fresh[now.path]
-	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-coarse)) && !files.Ignored(context.Background(), now.path)
+	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-Coarse)) && !files.Ignored(context.Background(), now.path)
 }
 
 // account records a file as it was just seen, and reports whether it has something new by the agent. The turn may be
@@ -371,7 +371,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 // help if a prompt comes at once; the clock at which the disk was read is exact. For a file that is gone, the look with
 // which the turn began decides.
 func (t *turn) beganAfter(w buffers.Written) bool {
-	if !w.At.IsZero() && w.At.Before(t.At.Add(-coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
+	if !w.At.IsZero() && w.At.Before(t.At.Add(-Coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
 		return true
 	}
 	_, seen := t.seen[w.Path]
@@ -381,7 +381,7 @@ func (t *turn) beganAfter(w buffers.Written) bool {
 
 // made reports whether a change may belong to a turn that has ended but is still being looked at; the turn may be nil.
 func (t *turn) made(w buffers.Written) bool {
-	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-coarse)) && !w.At.After(t.ended))
+	return t != nil && !t.over && (w.At.IsZero() || !w.At.Before(t.At.Add(-Coarse)) && !w.At.After(t.ended))
 }
 
 // Elsewhere hears what a file has become through another session: to this one, that is the user's change.

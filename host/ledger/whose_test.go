@@ -131,7 +131,7 @@ func TestIgnoredFiles(t *testing.T) {
 			w.write(".gitignore", "*.log\n")
 			w.write("a.log", "l1\n")
 			// It is older than the turn, also by a clock that goes in steps.
-			for began := time.Now(); time.Since(began) < 2*coarse; {
+			for began := time.Now(); time.Since(began) < 2*Coarse; {
 				runtime.Gosched()
 			}
 			w.begin()
