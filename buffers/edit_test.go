@@ -851,3 +851,20 @@ func TestRestoreOfWhatConflicts(t *testing.T) {
 		}
 	})
 }
+
+// It stays replaced where the agent was faster than the watch of a file that has just been opened, too.
+func TestRestoreOfWhatConflictsBeforeItIsWatched(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		known := w.holdTracked()
+		path := n.edit("d.txt", "1\n2\n3\n4\n")
+		n.read(path)
+		n.keys("Gcwmine<CR>too<Esc>")
+		n.write(path, "1\n2\n")
+		known()
+		w.settle()
+		n.change(path, noFile)
+		n.restore(path, "1\n2\n3\n4\n", 0o644)
+		n.wantText("1\n2\n3\nmine\ntoo")
+	})
+}

@@ -462,6 +462,9 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 // takenOver returns the base (see inStep) of a buffer whose unsaved text mine became after as it took in the disk's.
 func (f *Files) takenOver(path, mine, after string, conflicts []conflict) string {
 	had, ok := f.synced.get(path)
+	if given, seen := f.seen.get(path); !ok && seen && given.disk {
+		had.text, ok = given.text, true // the agent was faster than the watch
+	}
 	if !ok || len(conflicts) == 0 && had.base == "" {
 		return ""
 	}
@@ -507,7 +510,9 @@ func (f *Files) remember(path string, read *DiskState) (stamp, error) {
 	}
 	at := stampOf(disk.info)
 	if read != nil && stamp(*read) != at {
-		f.synced.forget(path)
+		if had, ok := f.synced.get(path); !ok || had.at != at { // otherwise the agent has written it since
+			f.synced.forget(path)
+		}
 		return at, nil
 	}
 	text, _ := detect(disk.data)

@@ -28,7 +28,8 @@ type watching struct {
 	told   []buffers.Written // guarded by toldMu
 	saved  []string          // the files that the user has saved, as Lua says; guarded by toldMu
 
-	catchUps int // how often Lua has waited for a buffer; guarded by toldMu
+	catchUps int           // how often Lua has waited for a buffer; guarded by toldMu
+	held     chan struct{} // what buffers show is told when it is closed, or at once; guarded by toldMu
 }
 
 // follow begins to watch: what Lua tells the host goes straight to the watch.
@@ -112,6 +113,15 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 	return w
 }
 
+// holdTracked keeps from the watch which files buffers show until known is called.
+func (w *watching) holdTracked() (known func()) {
+	held := make(chan struct{})
+	w.toldMu.Lock()
+	defer w.toldMu.Unlock()
+	w.held = held
+	return func() { close(held) }
+}
+
 func (w *watching) track(m map[string]any) {
 	var files []buffers.Tracked
 	list, _ := m["files"].([]any)
@@ -131,6 +141,12 @@ func (w *watching) track(m map[string]any) {
 			tracked.Disk = &buffers.DiskState{Exists: d["exists"] == true, Sec: n("sec"), Nsec: n("nsec"), Size: n("size")}
 		}
 		files = append(files, tracked)
+	}
+	w.toldMu.Lock()
+	held := w.held
+	w.toldMu.Unlock()
+	if held != nil {
+		<-held
 	}
 	w.watch.Track(files)
 }
