@@ -282,8 +282,8 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		l.takeUpUnsaved(nil, late, done)
 		return
 	}
-	for path := range shown {
-		l.wasInStep(path, t.disk[path])
+	for path, is := range t.disk {
+		l.wasInStep(path, is)
 	}
 	ended = ended.Add(beat)
 	as := func(now fileState) fileState { return l.sinceKilled(t, now, shown[now.path], ended) }

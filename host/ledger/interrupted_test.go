@@ -522,6 +522,34 @@ func TestBuffersThatAreToldWhileASessionIsTakenUp(t *testing.T) {
 	check.Equal(t, w.sees("f"), "f1\n", "refused there is %q")
 }
 
+// A new host is told what a buffer was in step with whose file is gone, also where the killed one had noted less.
+func TestWhatABufferWasInStepWithWhenAHostDied(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		want string
+	}{
+		"moved, and not noted as shown": {func(w *world) {
+			w.clientWrites("f", "f1\nf2\n", "a1\nf1\nf2\n")
+			w.box(w.ledger.save)
+			w.move("f", "g")
+		}, "a1\nf1\nf2\n"},
+		"removed, and nothing noted": {func(w *world) { w.remove("f") }, "f1\nf2\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.named()
+			w.begin()
+			c.do(w)
+			w.dies()
+			w.bufs[w.path("f")] = &buffer{text: c.want + "u1\n", synced: c.want, form: plain, gone: true}
+			w.takenUp()
+			check.Equal(t, w.inStep[w.path("f")], c.want, "the buffer was in step with %q")
+		})
+	}
+}
+
 // What the user has made of bytes cannot be told from the agent's, also by a host that takes the turn up.
 func TestBytesThatTheUserHasChangedToo(t *testing.T) {
 	t.Parallel()

@@ -263,6 +263,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 			l.awaitTracked() // otherwise unsaved text would look removed
 			l.box.Put(func() {
 				l.takeUpTurn(was.Running, was.Unsaved, func() {
+					l.record.Away(l.wasInStep) // what the killed host had not recorded, too
 					l.resuming = false
 					l.refresh(l.record.Paths(), func() {
 						l.report(nil)

@@ -41,6 +41,7 @@ type world struct {
 	sessions  []*Ledger
 	events    []Event
 	bufs      map[string]*buffer
+	inStep    map[string]string       // what a new host was told that buffers were in step with
 	blind     map[string]bool         // paths that cannot be looked at
 	tracks    chan struct{}           // is closed when Neovim has told what its buffers show; nil for at once
 	conflict  bool                    // of the agent's lines with such of the user's that are not saved
@@ -59,7 +60,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
-	w := &world{t: t, dir: filepath.Join(dir, "project"), bufs: map[string]*buffer{}, blind: map[string]bool{}}
+	w := &world{t: t, dir: filepath.Join(dir, "project"), bufs: map[string]*buffer{}, inStep: map[string]string{}, blind: map[string]bool{}}
 	must.Do(t, os.Mkdir(w.dir, 0o755))
 	w.store = checkpoint.Open(filepath.Join(dir, "store"))
 	w.open()
@@ -648,7 +649,13 @@ func writeEncoded(path, text, form string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-func (w *world) WasInStep(string, string, string) {}
+func (w *world) WasInStep(path, text, _ string) {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	if _, told := w.inStep[path]; !told {
+		w.inStep[path] = text
+	}
+}
 
 func (w *world) Restore(_ context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error)) {
 	w.between("restore", path)
