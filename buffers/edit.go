@@ -303,10 +303,10 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	if err := f.journal.undo(path, data, old, old.standing()); err != nil {
 		return Written{}, err
 	}
+	f.there(path)
 	if l.Buf == 0 {
 		text, _ := detect(data)
 		f.synced.put(path, inStep{text: text, form: Form(data)})
-		f.there(path)
 		w.After = &text
 		return w, nil
 	}

@@ -158,6 +158,14 @@ func TestFinish(t *testing.T) {
 		if told := finish(moved); len(told) != 1 || !told[0].Created || *told[0].After != "three\n" {
 			t.Errorf("told: %+v", told)
 		}
+		// One that is restored here may be gone again before the watch has seen it.
+		for range 2 {
+			must.Do(t, os.Remove(moved))
+			if told := finish(moved); len(told) != 1 || !told[0].Deleted {
+				t.Errorf("told: %+v", told)
+			}
+			n.restore(moved, "three\n", 0o644)
+		}
 		must.Do(t, os.Remove(moved))
 		finish(moved)
 		n.cmd("silent write")
