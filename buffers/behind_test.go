@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -313,4 +314,19 @@ func TestWritesOfUnsavedTextOverTheDisk(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What does not fit into the encoding of a buffer with unsaved text is told with what the disk has.
+func TestDiskThatCannotBeMerged(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\n")
+		w := n.follow()
+		n.keys("Omine<Esc>")
+		n.put("a.txt", "\xff\xfet\x00w\x00o\x00\n\x00")
+		w.settle()
+		got := w.onlyChange("another encoding")
+		check.Equal(t, said(got.Behind)+said(got.Disk)+got.FormAfter, quoted("one\n")+quoted("two\n")+"utf-16le unix bom", "told is %q")
+		check.Equal(t, got.Conflict, true, "that it conflicts is %v")
+		n.wantText("mine\none")
+	})
 }

@@ -256,8 +256,8 @@ func (o *syncing) stays() bool {
 
 // cannotMerge tells the user that unsaved text and the disk's do not fit into one encoding.
 func (o *syncing) cannotMerge() {
-	o.Conflict = true
-	if o.had != nil {
+	text, _ := detect(o.disk.data)
+	if o.Conflict, o.Disk = true, &text; o.had != nil {
 		o.Behind = &o.had.text
 	}
 	o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))

@@ -89,8 +89,8 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 
 // unsavedGone says that what was unsaved in a buffer is gone, and the disk counts, where the agent may have written:
 // from now on it is as if nothing had been unsaved, also in earlier turns. It reports whether that brings in a change
-// by the agent. loaded says that the buffer still exists.
-func (l *Ledger) unsavedGone(now fileState, loaded bool) bool {
+// by the agent, and what the disk has then. loaded says that the buffer still exists.
+func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) {
 	list := l.behind[now.path]
 	inBuffer, _ := l.record.File(now.path)
 	l.setBack(now.path, list)
@@ -103,7 +103,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) bool {
 		list[0].was = list[0].before // the agent had removed it
 	}
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
-		return false
+		return now.Content, false
 	}
 	l.record.Now(now.path, list[0].was)
 	for i, b := range list {
@@ -128,7 +128,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) bool {
 			l.take(b.turn)
 		}
 	}
-	return true
+	return now.Content, true
 }
 
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"os"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -223,4 +224,48 @@ func TestUnsavedTextThatIsGivenUpBeforeAChangeIsTold(t *testing.T) {
 	w.end()
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), was, "there is %q")
+}
+
+// A conflict that is told again in the next turn is no change of that one.
+func TestConflictThatIsToldAgain(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Unsaved: true, Conflict: true, At: time.Now().Add(-time.Hour),
+		Behind: new("f1\n"), Disk: new("a1\n"), FormBefore: plain, FormAfter: plain,
+	}, "disk", false)
+	w.end()
+	must.Do(t, w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+	check.Equal(t, w.undo(false), errNoTurn, "another undo says %v")
+}
+
+// What a buffer could not take in an earlier turn is no change of the turn in which it is closed.
+func TestClosedOverWhatItNeverTook(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "\xff\n")
+	w.sync()
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Unsaved: true, Conflict: true,
+		Behind: new("f1\n"), Disk: new("ÿ\n"), FormBefore: plain, FormAfter: "latin1 unix",
+	}, "disk", false)
+	delete(w.bufs, w.path("f")) // which follows by itself
+	w.end()
+	w.begin()
+	w.opened(buffers.Opened{Path: w.path("f"), Text: new("f1\n"), Form: plain})
+	w.end()
+	must.Do(t, w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+	check.Equal(t, w.undo(false), errNoTurn, "another undo says %v")
 }

@@ -252,19 +252,23 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	case !w.Unsaved && c.before.Exists: // it was given up before this came
 		l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
 	}
-	if w.Behind != nil {
-		if l.cameUnder(t, w, c.disk, reviewed); !w.Changed && !w.Deleted && !w.Created {
-			return // all of it conflicts
-		}
-	}
+	began, of, users := t, t, false
 	if t != nil && !t.over && t.beganAfter(w) { // it was reported after the turn began
-		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
-		if !t.previous.made(w) {
-			l.userNow(w.Path, c.now)
-			l.report(nil)
-			return
-		}
-		t = t.previous
+		of, users = t.previous, !t.previous.made(w)
+	}
+	if w.Behind != nil && !users {
+		l.cameUnder(of, w, c.disk, reviewed)
+	}
+	if w.Behind != nil && !w.Changed && !w.Deleted && !w.Created {
+		return // all of it conflicts
+	}
+	if t = of; began != of {
+		began.seen[w.Path], began.disk[w.Path] = c.now, c.disk
+	}
+	if users {
+		l.userNow(w.Path, c.now)
+		l.report(nil)
+		return
 	}
 	if w.Deleted {
 		l.removedUnder(w.Path, c.before)
@@ -548,8 +552,13 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		l.nothingUnsaved(o.Path)
 		l.originals.keepDisk(o.Path, now.Content)
 	}
+	is, brings := now.Content, false
+	if !opened {
+		is, brings = l.unsavedGone(now, o.Loaded)
+	}
 	switch {
-	case !opened && l.unsavedGone(now, o.Loaded):
+	case brings:
+		now.Content = is
 		l.named.Store(o.Path, true)
 		l.report([]Event{{o.Path, "disk"}})
 		if t != nil {
