@@ -300,6 +300,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	}
 	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {
 		u.acceptedEnd(text[len(text)-1])
+		for _, f := range r.kin(name) { // to which it may go back
+			f.refused.formed = false
+		}
 	}
 	if !exists && r.data(name) != nil {
 		u.exists, u.mode, u.formed, u.remade = present, 0, false, true

@@ -236,6 +236,13 @@ func presenceOf(is bool) presence {
 	return absent
 }
 
+// unsureOf tells that the rule does not say where a line is.
+func (u *userFile) unsureOf(line string) {
+	if l := u.lines[line]; l != nil {
+		l.buffer, l.disk = either, either
+	}
+}
+
 // place has a line stand where it is in a text, if it is there.
 func (u *userFile) place(line string, text []string) {
 	at := slices.Index(text, line)

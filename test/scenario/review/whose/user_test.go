@@ -250,8 +250,8 @@ func (r *whoseRound) userRenames(name string) {
 		r.did("  and removes the old one")
 		must.Do(r.T, os.Remove(r.path(name)))
 		is := absent
-		if r.inTurn {
-			is = either // that was not Neovim
+		if r.inTurn || len(r.kin(name)) > 0 {
+			is = either // that was not Neovim, or not the file that comes back
 		}
 		r.all(name, func(u *userFile) { u.removed(is) })
 	}
@@ -284,6 +284,7 @@ func (r *whoseRound) userDecides() {
 		r.OK(`require('acp')[...]({ path = select(2, ...), hunk = select(3, ...) })`, do, f["path"], at+1)
 	}
 	r.Sync()
+	r.did("  there is %v", r.there())
 	if do == "reject" {
 		for n, u := range r.files[name].undone { // it may have been a change of an earlier turn
 			is := u.clone()
@@ -357,15 +358,10 @@ func (r *whoseRound) userWorksElsewhere() {
 	r.did("user changes %s by another program: %v", name, text)
 	unsaved := r.isUnsaved(name)
 	for _, line := range less(lines, text) { // also where it was moved from
-		for other, f := range r.files {
-			if other == name || f.kin != r.files[name].kin {
-				continue
+		for _, f := range r.kin(name) {
+			for _, u := range append(f.undone, f.refused) {
+				u.unsureOf(line)
 			}
-			r.all(other, func(u *userFile) {
-				if l := u.lines[line]; l != nil {
-					l.buffer, l.disk = either, either
-				}
-			})
 		}
 	}
 	must.Do(r.T, os.WriteFile(r.path(name), f.encode(text), 0o644))

@@ -196,6 +196,16 @@ func (r *whoseRound) linesOf(whose string, n int) (lines []string) {
 	return lines
 }
 
+// kin are the other files between which the agent has moved one.
+func (r *whoseRound) kin(name string) (list []*whoseFile) {
+	for other, f := range r.files {
+		if other != name && f.kin == r.files[name].kin {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 func (r *whoseRound) loaded(name string) bool { return r.buffers[name] != 0 }
 
 func (r *whoseRound) path(name string) string { return filepath.Join(r.Dir, r.dir, name) }
@@ -519,7 +529,7 @@ func (r *whoseRound) refuses() {
 	for name := range r.files {
 		for other, f := range r.files {
 			if f == r.files[name] && (f.refused.opaque || f.refused.bytes) {
-				cannot := fmt.Sprintf("%s/%s: you have changed it too, and without lines", r.dir, name)
+				cannot := fmt.Sprintf("%s/%s: you have changed it too, and a file that is not text", r.dir, name)
 				r.staying[name] = r.staying[name] || strings.Contains(r.Notifications()[told:], cannot)
 			}
 			cannot := fmt.Sprintf("%s/%s: it cannot go back to %s/%s,", r.dir, name, r.dir, other)
@@ -566,10 +576,7 @@ func (r *whoseRound) check(when whoseMoment) {
 		if moved && u.exists != present && remade {
 			u = u.clone()
 			u.exists = either // it cannot go back
-			for other, f := range r.files {
-				if other == name || f.kin != r.files[name].kin {
-					continue
-				}
+			for _, f := range r.kin(name) {
 				for line := range f.refused.lines {
 					if u.lines[line] == nil {
 						u.lines[line] = &userLine{buffer: either, disk: either}
@@ -583,16 +590,14 @@ func (r *whoseRound) check(when whoseMoment) {
 		}
 		if moved { // what the user has taken out there may be out here
 			u = u.clone()
-			for other, f := range r.files {
+			for _, f := range r.kin(name) {
 				for line, l := range f.refused.lines {
-					if other != name && f.kin == r.files[name].kin && l.buffer == absent && u.lines[line] != nil {
-						u.lines[line].buffer, u.lines[line].disk = either, either
+					if l.buffer == absent {
+						u.unsureOf(line)
 					}
 				}
 				for line := range f.refused.takenOut {
-					if other != name && f.kin == r.files[name].kin && u.lines[line] != nil {
-						u.lines[line].buffer, u.lines[line].disk = either, either
-					}
+					u.unsureOf(line)
 				}
 			}
 		}
