@@ -225,12 +225,20 @@ func (t *turn) origin(now fileState) string {
 	} else {
 		old = file.ModTime().Before(t.At)
 	}
-	if t.first == nil || file == nil || !old {
+	if t.first == nil || file == nil {
 		return ""
 	}
-	from := t.first.Of(file)
+	from := ""
+	if old {
+		from = t.first.Of(file)
+	}
 	if from == now.path && t.late && t.before != nil {
 		from = t.before.Of(file) // the look came after the move
+	}
+	for path, left := range t.left {
+		if left != nil && os.SameFile(left, file) && left.ModTime().Equal(file.ModTime()) { // not what has its number now
+			from = path // what the user has left there
+		}
 	}
 	from = t.MovedTo(from)
 	if _, err := os.Lstat(from); from == "" || err == nil {

@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"cmp"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,6 +70,7 @@ type turn struct {
 	saved   map[string]bool           // paths that the user has written last
 	renamed map[string]string         // from the old name to what the user has renamed it to
 	copies  map[string]bool           // the paths that it was given
+	left    map[string]os.FileInfo    // by the old name, the file that was still there then
 	gone    map[string]review.Content // by path, the content before the agent removed it
 	fresh   map[string]string         // from new paths, by the folders at its end, to where the file was when it began
 	waits   map[string]bool           // paths with something that waits for first
@@ -85,7 +87,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]os.FileInfo{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 

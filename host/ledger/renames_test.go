@@ -82,6 +82,14 @@ func TestFilesThatTheUserRenames(t *testing.T) {
 			w.wipe("g")
 			w.write("g", "f1\na1\nf2\n")
 		}}, "modified g -1,0+2,1\n", "f: f1 f2, g: f1 f2"},
+		"a copy of a copy, which the agent moves away": {[]func(*world){agent("f"), func(w *world) {
+			w.copies("f", "g")
+			w.saves("g")
+			w.copies("g", "h")
+			w.saves("h")
+			w.sync()
+			w.move("g", "i")
+		}}, "modified f -1,0+2,1\nmoved i from g\n", "f: f1 f2, g: f1 a1 f2, h: f1 a1 f2"},
 		"a copy that is saved": {[]func(*world){agent("f"), func(w *world) { w.copies("f", "g"); w.saves("g") }}, "modified f -1,0+2,1\n", "f: f1 f2, g: f1 a1 f2"},
 
 		"saved where it was":              {[]func(*world){agent("f"), moves, types, saves}, "modified f -1,0+2,1\nadded g -0,0+1,3\n", "f: f1 f2 u1"},

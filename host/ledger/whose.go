@@ -449,6 +449,7 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 		return
 	}
 	t.Moved(from, to, was, is)
+	delete(t.renamed, from)
 	t.seen[from], t.seen[to] = review.Content{}, is
 	l.config.Others(from, review.Content{})
 	l.config.Others(to, is)
@@ -515,6 +516,7 @@ func (l *Ledger) UserRenamed(from, to string) {
 		}
 		l.turn.renamed[from], l.turn.copies[to] = to, true
 		delete(l.turn.renamed, to)
+		l.turn.left[from], _ = os.Lstat(from)
 		l.saveSoon()
 	})
 }
