@@ -338,3 +338,18 @@ func TestABufferReadsWhatAnUndoHasWritten(t *testing.T) {
 		t.Errorf("to refuse all then says %v, and there is %q, %o", err, w.sees("f"), modeOf(w.path("f")))
 	}
 }
+
+// The refusal of a move of an earlier turn's is the user's: undoing the turn after it leaves the file where it is.
+func TestUndoAfterTheRefusalOfAnEarlierMove(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.move("f", "g")
+	w.end()
+	w.begin()
+	w.write("g", "a1\n")
+	w.end()
+	w.decide(review.Reject, "g")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

@@ -173,13 +173,15 @@ func (t *Turn) Seen(path string, now review.Content) {
 // WentBack is Decided for a file that has gone back to where it was before the agent moved it, or from there to where
 // it had been moved.
 func (t *Turn) WentBack(from, to string, was, is review.Content) {
-	_, known := t.record.File(from)
+	f, known := t.record.File(from)
 	switch {
 	case t.back[from] == to:
 		t.record.Moved(from, to, was, was)
-	case known:
+	case known && f.OldPath == to:
 		t.record.Moved(from, to, was, was)
 		t.back[to] = from
+	case known: // the agent had moved it in an earlier turn
+		t.record.Renamed(from, to)
 	}
 	t.Decided(to, was, is)
 }
