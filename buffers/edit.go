@@ -331,7 +331,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 // withoutUnsaved returns data without what the user has typed and not saved in the file's buffer, whose text is mine.
 func (f *Files) withoutUnsaved(path string, l live, mine string, data []byte) []byte {
 	synced, ok := f.synced.get(path)
-	if !ok || l.Disk == nil || synced.at != *l.Disk {
+	if !ok || l.Disk == nil || l.Disk.Exists && synced.at != *l.Disk { // there is none that was removed here
 		return data
 	}
 	text, form := detect(data)

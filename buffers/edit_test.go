@@ -868,3 +868,17 @@ func TestRestoreOfWhatConflictsBeforeItIsWatched(t *testing.T) {
 		n.wantText("1\n2\n3\nmine\ntoo")
 	})
 }
+
+// What is not saved stays so where the file that comes back was removed here.
+func TestRestoreOfWhatWasRemovedHere(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		path := n.edit("d.txt", "one\n")
+		w.settle()
+		n.keys("Omine<Esc>")
+		n.change(path, noFile)
+		n.restore(path, "mine\none\n", 0o644)
+		n.wantText("mine\none")
+		n.wantDisk("d.txt", "one\n")
+	})
+}
