@@ -271,7 +271,7 @@ func (r *whoseRound) userDecides() {
 	if len(all) == 0 {
 		return
 	}
-	f := all[r.IntN(len(all))]
+	f, told := all[r.IntN(len(all))], len(r.Notifications())
 	hunks, _ := f["hunks"].([]any)
 	at := r.IntN(len(hunks))
 	do, whole := []string{"keep", "reject"}[r.IntN(2)], r.IntN(2) == 0 || f["status"] != "modified" || !isPending(hunks[at])
@@ -285,6 +285,9 @@ func (r *whoseRound) userDecides() {
 	}
 	r.Sync()
 	r.did("  there is %v", r.there())
+	if strings.Contains(r.Notifications()[told:], "that change is gone") {
+		return // as the agent has removed the file meanwhile
+	}
 	if do == "reject" {
 		for n, u := range r.files[name].undone { // it may have been a change of an earlier turn
 			is := u.clone()
