@@ -269,3 +269,32 @@ func TestClosedOverWhatItNeverTook(t *testing.T) {
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 	check.Equal(t, w.undo(false), errNoTurn, "another undo says %v")
 }
+
+// A line that is not saved stays the user's where the agent, which knew it, has it on the disk and then takes the file away.
+func TestUnsavedLineOnADiskThatIsGone(t *testing.T) {
+	for name, goes := range map[string]func(w *world){
+		"removed": func(w *world) { w.remove("f") },
+		"moved":   func(w *world) { w.move("f", "g") },
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\nf3\n")
+				w.edit("f")
+				w.begin()
+				w.types("f", func(string) string { return "f1\nu1\nf2\nf3\nu2\n" })
+				w.write("f", "f1\nu1\nf2\na1\nf3\n")
+				w.sees("f")
+				goes(w)
+				w.end()
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.sees("f"), "f1\nu1\nf2\nf3\nu2\n", "undo %v: the user has %q", undo)
+			})
+		}
+	}
+}

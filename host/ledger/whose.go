@@ -249,7 +249,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 		l.nothingUnsaved(w.Path) // which is certain
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(w.Path)
-	case !w.Unsaved && c.before.Exists: // it was given up before this came
+	case !w.Unsaved && !w.Deleted && c.before.Exists: // it was given up before this came
 		l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
 	}
 	began, of, users := t, t, false

@@ -283,6 +283,10 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	}
 	text := linesOf(content)
 	u := r.files[name].refused
+	if asked == 0 && r.allowed != name+content && !exists { // the buffer shows all of it, which nobody has accepted
+		u.exists = either
+		return m
+	}
 	var gone []string // as the user saw; what they have not saved the agent may not have known
 	knew := setOf(known)
 	for _, line := range less(less(saw, text), after) {
