@@ -112,6 +112,7 @@ func (t *Terminal) isReleased() bool {
 // Release ends the command; the agent cannot name the terminal from here on.
 func (t *Terminal) Release() {
 	if t.release() {
+		t.set.letGo()
 		t.set.Background(func() { t.own.Close(killGrace) })
 	}
 }

@@ -37,7 +37,11 @@ type Set struct {
 	byID map[string]*Terminal
 	all  []*Terminal // in the order they began; the first has the number 1
 	made int         // by this client
+	held int         // by the agent, of this client's: it has not released them
 }
+
+// mostHeld is how many terminals an agent may have in a session that it has not released.
+const mostHeld = 100
 
 // killGrace is how long a command has to end by itself when its terminal is released.
 const killGrace = 200 * time.Millisecond
@@ -125,6 +129,10 @@ func (s *Set) Create(r session.CreateTerminal) {
 		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("%q is not a folder on this computer", r.Dir)})
 		return
 	}
+	if !s.hold() {
+		r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: fmt.Sprintf("there are %d terminals: release some with terminal/release", mostHeld)})
+		return
+	}
 	s.Worked()
 	t := s.terminal("")
 	t.command, t.cwd, t.silent = commandLine(r.Command, r.Args), filepath.Clean(dir), r.NoOutput
@@ -134,6 +142,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 			Changed: func() { s.Box.Put(func() { s.changed(t, false) }) },
 		})
 		if err != nil {
+			s.letGo()
 			r.Reply("", &acp.Error{Code: acp.CodeInvalidParams, Message: err.Error()})
 			return
 		}
@@ -153,9 +162,28 @@ func (s *Set) Create(r session.CreateTerminal) {
 	})
 }
 
+// hold counts a terminal that the agent gets, unless it has too many.
+func (s *Set) hold() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == mostHeld {
+		return false
+	}
+	s.held++
+	return true
+}
+
+// letGo undoes hold. Any goroutine.
+func (s *Set) letGo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held--
+}
+
 // handOut gives the agent a terminal whose command has been started, unless the agent has gone meanwhile.
 func (s *Set) handOut(t *Terminal, reply func(string, error)) {
 	if !s.Ready() {
+		s.letGo()
 		s.Background(func() { t.own.Close(0) })
 		reply("", feature.ErrClosed)
 		return

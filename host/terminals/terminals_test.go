@@ -3,15 +3,19 @@ package terminals
 import (
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What the agent reports of its terminals is shown; what it reports no end of ends with its call, its turn or itself.
@@ -98,4 +102,60 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	told()
 	s.Update(session.TerminalPatch{ID: "a"})
 	expect("5 a  true") // another agent
+}
+
+// Terminals that an agent does not release are bounded; a command that cannot start is none.
+func TestTerminalsThatAreNotReleased(t *testing.T) {
+	if _, err := exec.LookPath("true"); err != nil {
+		t.Skip(err)
+	}
+	var work sync.WaitGroup
+	s := New(Config{
+		Base: feature.Base{
+			Session: 1, Editor: editor.New(nil), Log: slog.New(slog.DiscardHandler), Box: mailbox.New(), Background: work.Go,
+		},
+		Ready: func() bool { return true }, Worked: func() {}, Mark: func(bool) {},
+	})
+	s.Cwd = t.TempDir()
+	work.Go(s.Box.Run)
+	create := func(command string) (id string, err error) {
+		came := make(chan struct{})
+		s.Box.Put(func() {
+			s.Create(session.CreateTerminal{Command: command, Reply: func(i string, e error) {
+				id, err = i, e
+				close(came)
+			}})
+		})
+		<-came
+		return id, err
+	}
+	last := ""
+	for range mostHeld {
+		if _, err := create("no-such-command"); err == nil {
+			t.Fatal("what is not there was run")
+		}
+		var err error
+		last, err = create("true")
+		must.Do(t, err)
+	}
+	if _, err := create("true"); err == nil || !strings.Contains(err.Error(), "there are 100 terminals: release some with terminal/release") {
+		t.Errorf("the agent is told %v", err)
+	}
+	term, err := s.Get(last)
+	must.Do(t, err)
+	term.Release()
+	term.Release() // nothing more
+	if _, err := create("true"); err != nil {
+		t.Errorf("after one was released: %v", err)
+	}
+	if _, err := create("true"); err == nil {
+		t.Error("one that was released twice counted twice")
+	}
+	s.Box.Put(func() { s.Release() })
+	if _, err := create("true"); err != nil {
+		t.Errorf("the next agent is told %v", err)
+	}
+	s.Box.Put(func() { s.Release() })
+	s.Box.Close()
+	work.Wait()
 }
