@@ -350,6 +350,51 @@ function M.until_line(row, line)
   end
 end
 
+---Measures until so many files stand in the line above the prompt as unsaved.
+---@param count integer
+function M.await_unsaved(count)
+  start()
+  local id = require('acp').sessions()[1].id
+  when(function()
+    local names = require('acp.rpc.state').sessions[id].unsaved or {}
+    return #names == count
+  end, function()
+    M.finish({})
+  end)
+end
+
+---Measures until a notice has come.
+---@param words string
+function M.await_notice(words)
+  local came = false
+  local notify = vim.notify
+  vim.notify = function(text, ...)
+    came = came or text:find(words, 1, true) ~= nil
+    return notify(text, ...)
+  end
+  start()
+  when(function()
+    return came
+  end, function()
+    vim.notify = notify
+    M.finish({})
+  end)
+end
+
+---Measures keys that are typed until M.finish.
+---@param waits boolean something waits for the user to rest meanwhile
+function M.keys(waits)
+  local typing = require('acp.ui.typing')
+  typing.watch()
+  typing.cancel()
+  if waits then
+    typing.when(function()
+      return true
+    end, function() end)
+  end
+  start()
+end
+
 ---@type fun(turn: {session: integer})? who wants the ends of turns for itself
 local ends
 
@@ -502,12 +547,23 @@ function M.refuse(count, text)
   end)
 end
 
----Measures until so many files are in the record of what the agent has changed.
+---Measures until so many files are in the record of what the agent has changed. They are counted as
+---they come: all of them as the API tells them are many tables.
 ---@param count integer
 function M.await_changes(count)
+  local seen, n = {}, 0
+  local function see(paths)
+    for path in pairs(paths) do
+      n, seen[path] = n + (seen[path] and 0 or 1), true
+    end
+  end
+  for _, file in ipairs(require('acp').changes()) do
+    see({ [file.path] = true })
+  end
+  require('acp.review.changes').changed:add(see)
   start()
   when(function()
-    return #require('acp').changes() >= count
+    return n >= count
   end, function()
     M.finish({})
   end)
