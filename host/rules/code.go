@@ -35,6 +35,9 @@ var interpreters = func() map[string]interpreter {
 	}
 }()
 
+// prompts are Python's modules that run code from their words or their input.
+var prompts = strings.Fields("code pdb timeit asyncio IPython bpython ptpython")
+
 // codeOf finds the interpreter of a name: python3.12 is python.
 func codeOf(name string) (interpreter, bool) {
 	if found, ok := interpreters[name]; ok {
@@ -71,7 +74,11 @@ func (in interpreter) runsCode(args []word) bool {
 				i++
 			}
 		case in.program != "" && strings.HasPrefix(w.text, in.program):
-			return false
+			module := strings.TrimPrefix(w.text, in.program)
+			if module == "" && i+1 < len(args) {
+				module = args[i+1].text
+			}
+			return slices.Contains(prompts, module)
 		default:
 			if in.amongLetters(w.text[1:]) {
 				return true

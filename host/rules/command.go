@@ -362,6 +362,9 @@ func wordOf(w *syntax.Word, first bool) (text, why string) {
 			}
 			b.WriteString(withoutBackslashes(p.Value))
 		case *syntax.SglQuoted:
+			if p.Dollar && len(w.Parts) == 1 {
+				return unknownWhole, expands
+			}
 			if p.Dollar {
 				return b.String(), expands
 			}

@@ -621,7 +621,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 // Which arguments of an interpreter are code, or have it come from its input.
 func TestCodeOfInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
-		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
+		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
 		"python -X a x.py": false, "node -e x": true, "node -pe x": true, "node --eval=x": true, "node --print x": true, "node -r a x.js": false, "node -r a": true, "node --require a x.js": false, "node --import=a x.js": false, "node --test": false, "node --new x.js": false, "node --new a x.js": false, "node --new=a x.js": false, "node -ra": true, "node -r␣a;b": true,
 		"perl -ne x": true, "perl -Mx f": false, "perl -M;x f": true, "perl -I a f": false, "perl -n f": false, "php -r x": true, "php -f x": false, "php -d a=b x": false, "bun x": false, "bun": false, "bun -e x": true, "ruby -rx f": false, "Rscript -e x": true, "Rscript": false, "lua -l a f": false, "lua -l␣a(b f": true, "lua -l a": true,
 	} {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -114,4 +115,11 @@ func skipped(known tool, w string, beforeSubcommand bool) (alone, withNext match
 		return maybe, no
 	}
 	return maybe, maybe
+}
+
+// abbreviates reports whether an option is a whole or shortened form of one of these long ones, as GNU programs and git
+// take it: --expr, or --expr=x, for --expression.
+func abbreviates(option string, names ...string) bool {
+	option, _, _ = strings.Cut(option, "=")
+	return len(option) > len("--") && slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, option) })
 }

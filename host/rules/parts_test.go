@@ -150,6 +150,19 @@ func TestStoppedCommands(t *testing.T) {
 
 // past are ways past a rule against `git push` or `rm`. None is allowed by a rule behind it.
 var past = map[string][]string{
+	"shortened options": {
+		"tar cf x --checkpoint=1 --checkpoint-act=exec=rm a", "git grep --open='rm x' y", "git grep --op=rm x", "git difftool --ext 'rm x'", "git rebase --exe='rm x' HEAD", "git fetch --upload-p='rm x' o",
+		"git clone --temp=x a b", "sed --expr='e rm x' f", "sed --e 'e rm x' f", "sed --fil=- f", "gawk --fil=/dev/stdin", "gawk --sour='BEGIN{system(\"rm x\")}'", "gawk --so 'BEGIN{system(\"rm x\")}' f",
+		"gawk --assign=x 'BEGIN{system(\"rm x\")}'", "man --pag='rm x' ls", "wget --use-ask=rm x",
+	},
+	"letters without a dash": {"tar cIf 'rm x' a b", "tar xIf rm a"},
+	"text in another quote":  {"awk $'BEGIN{system(\"rm x\")}'", "awk $'BEGIN{system\\x28\"rm x\")}'", "sed $'p\\ne rm x' f", "sed $'e rm x' f"},
+	"programs that settings of git name": {
+		"git -c help.autocorrect=1 pish", "git config help.autocorrect immediate", "git -c web.browser=x help -w", "git -c difftool.vimdiff.path=rm difftool -t vimdiff", "git -c sendemail.smtpServer=/bin/rm send-email x",
+		"git send-email --smtp-server=/bin/rm x", "git instaweb -d 'rm x'",
+	},
+	"prompts for code": {"echo x | python3 -m code", "python3 -mcode", "python3 -m pdb -c '!x' y.py", "python3 -m timeit '__import__(\"os\").remove(\"x\")'", "cat f | m4 -", "m4 /dev/stdin < f"},
+	"jobs that run":    {"jobs -x rm x", "jobs -lx rm x", "jobs \"$X\" rm x"},
 	"options before a subcommand": {
 		"git -C . push", "git -c a=b push", "git --git-dir=.git push", "git --git-dir .git push", "git --no-pager push", "git -C . -c a=b --no-pager push -f", "/usr/bin/git -C . push",
 		"git --new push", "git --new x push", "git -p --new=x push", "sudo git -C . push", "env A=b git -C . push", "git -C push push", "bash -c 'git -C . push'", "xargs git -C . push",
@@ -335,6 +348,8 @@ var plain = []string{
 	"xargs -I{} make -C {} all", "ls -d */ | xargs -n1 make -C", "ls -d */ | xargs -n 1 make -C", "parallel make ::: a b", "docker ps -q | xargs docker rm", "go list ./... | xargs go test", "ssh h sudo systemctl restart nginx",
 	"ssh h time ls", "flock l sudo make", "docker inspect --format '{{.State}}' c", "kubectl get pods -o jsonpath='{.items[*].metadata.name}'", "kubectl apply -f - <<E\ncommand: ls\nE", "kustomize build . | kubectl apply -f -", "cat x | docker load", "docker exec -i db psql < x.sql",
 	"docker buildx build -t x --push .", "brew install jq", "gh extension list", "gh pr list --json number,title", "perl -I. x.pl", "perl -Ilib -c f", "aws ec2 describe-instances --filters 'Name=tag,Values=[a]'", "kubectl patch d x --patch '{\"spec\":{\"replicas\":2}}'",
+	"jobs -l", "tar xIf zstd a", "tar czf a.tgz d", "npx prettier --check .", "npx eslint --ext .ts src", "git send-email --smtp-server=mail.example.org x.patch", "git config --get help.autocorrect", "gawk --assign x=1 '{print x}' f",
+	"sed --expr='s/a/b/' f", "man --pager=cat ls", "docker run --user 1000 img ls", "awk -F $'\\t' '{print $1}' f", "grep $'\\t' f", "m4 -DX=1 a.m4", "python3 -m pytest",
 	"cat > main.go <<'E'\npackage main\nE\ngo run main.go", "cat > x.sh <<'E'\necho hi\nE\nchmod +x x.sh",
 }
 

@@ -51,7 +51,11 @@ func behindRunner(name string, args []word) []word {
 
 // commandOption matches the name of an option whose value is a command, in tools that have one.
 var commandOption = regexp.MustCompile(`command|exec|program|bin$|pager|filter|rsh|pre$|action|script|cmd|hook|wrap|call|run$|runner|linker|tool$|shell|preview|bind|askpass` +
-	`|upload-pack|receive-pack|rsync-path|entrypoint|sendmail|prog$|conclude|prepare|setup|cleanup`)
+	`|upload-pack|receive-pack|rsync-path|^--checkpoint-|entrypoint|sendmail|prog$|conclude|prepare|setup|cleanup`)
+
+// commandOptions are such options whose names may be shortened to what does not match.
+var commandOptions = strings.Fields("--to-command --use-compress-program --rsh-command --rmt-command --info-script --new-volume-script" +
+	" --open-files-in-pager --extcmd --exec --upload-pack --receive-pack --smtp-server --httpd --pager --html --use-askpass")
 
 // textOptions take a text of the user's, in which commands do not count.
 var textOptions = strings.Fields("-m -t -b -F -H -d -k --message --title --body --notes --description --subject --comment --text --reason --grep --author --label --regexp" +
@@ -76,13 +80,18 @@ func commandValues(name string, args []word) (values []string) {
 		if len(values) > lookedAt {
 			break
 		}
+		if i == 0 && !strings.HasPrefix(w.text, "-") && strings.HasSuffix(name, "tar") && strings.ContainsAny(w.text, letters) {
+			for _, value := range args[1:min(len(args), lookedAt)] { // letters without a dash, whose values follow in order
+				values = append(values, value.text)
+			}
+		}
 		if !strings.HasPrefix(w.text, "-") || len(w.text) < 2 {
 			continue
 		}
 		var rest []string // what follows the option, as one command and as words
 		option, value, joined := strings.Cut(w.text, "=")
 		switch {
-		case len(option) > 2 && commandOption.MatchString(option): // also with one dash, as of go, find and gcc
+		case len(option) > 2 && commandOption.MatchString(option) || abbreviates(option, commandOptions...): // also with one dash, as of go, find and gcc
 			if joined {
 				rest = []string{value}
 			}
@@ -185,7 +194,7 @@ func runsByCommands(name string, args []word) bool {
 	case "ed", "red":
 		return !option("--version", "--help") // by its input
 	case "dc", "m4":
-		return len(args) == 0 || holds("!", "syscmd")
+		return len(args) == 0 || holds("!", "syscmd") || slices.ContainsFunc(args, isInputFile)
 	case "gnuplot", "octave":
 		return holds("system")
 	case "socat":

@@ -9,15 +9,16 @@ import (
 func runsByAwk(args []word) bool {
 	program := true // the next word that is not an option is the program
 	for i := 0; i < len(args); i++ {
+		long := func(names ...string) bool { return abbreviates(args[i].text, names...) }
 		switch w := args[i]; {
-		case w.text == "-e" || w.text == "--source":
+		case w.text == "-e" || long("--source") && !strings.Contains(w.text, "="):
 			if program = false; i+1 < len(args) {
 				if i++; awkRuns(args[i].text) {
 					return true
 				}
 			}
-		case strings.HasPrefix(w.text, "-f"), strings.HasPrefix(w.text, "--file"), strings.HasPrefix(w.text, "-E"), strings.HasPrefix(w.text, "--exec"),
-			strings.HasPrefix(w.text, "-l"), strings.HasPrefix(w.text, "--load"), strings.HasPrefix(w.text, "-i"), strings.HasPrefix(w.text, "--include"):
+		case strings.HasPrefix(w.text, "-f"), strings.HasPrefix(w.text, "-E"), strings.HasPrefix(w.text, "-l"), strings.HasPrefix(w.text, "-i"),
+			long("--file", "--exec", "--load", "--include"):
 			file := w
 			if len(w.text) == 2 || w.text[1] == '-' && !strings.Contains(w.text, "=") {
 				if i++; i == len(args) {
@@ -28,10 +29,16 @@ func runsByAwk(args []word) bool {
 			if program = false; !file.known || isInputFile(file) {
 				return true
 			}
-		case w.text == "-v" || w.text == "-F" || w.text == "--assign" || w.text == "--field-separator":
-			i++
-		case strings.HasPrefix(w.text, "-e"), strings.HasPrefix(w.text, "--source="):
-			if program = false; awkRuns(strings.TrimPrefix(strings.TrimPrefix(w.text, "-e"), "--source=")) {
+		case w.text == "-v" || w.text == "-F" || long("--assign", "--field-separator"):
+			if !strings.Contains(w.text, "=") {
+				i++
+			}
+		case strings.HasPrefix(w.text, "-e"), long("--source"):
+			text := w.text[len("-e"):]
+			if strings.HasPrefix(text, "-") {
+				_, text, _ = strings.Cut(text, "=")
+			}
+			if program = false; awkRuns(text) {
 				return true
 			}
 		case !strings.HasPrefix(w.text, "-"):
@@ -124,8 +131,8 @@ func sedOption(option string) (letter byte, value string, joined int) {
 		name   string
 		letter byte
 	}{{"--expression", 'e'}, {"--file", 'f'}} {
-		if rest, ok := strings.CutPrefix(option, long.name); ok {
-			if value, ok = strings.CutPrefix(rest, "="); ok {
+		if abbreviates(option, long.name) {
+			if _, value, ok := strings.Cut(option, "="); ok {
 				return long.letter, value, 1
 			}
 			return long.letter, "", -1

@@ -81,6 +81,8 @@ func unread(words []word, builtins bool) bool {
 		return has("-f")
 	case "bind":
 		return has("-x")
+	case "jobs": // with -x it is a wrapper
+		return slices.ContainsFunc(args, func(w word) bool { return !w.known || isOption(w.text) && strings.Contains(w.text, "x") })
 	case "complete", "compgen":
 		return has("-C", "-F") || slices.ContainsFunc(args, func(w word) bool { return strings.ContainsAny(w.text, "$`") }) // words of -W
 	case "mapfile", "readarray":
@@ -106,7 +108,7 @@ func runsByGit(args []word) bool {
 	}
 	templates := slices.ContainsFunc(args, func(w word) bool { return w.text == "init" || w.text == "clone" })
 	return setsGit(args) || slices.ContainsFunc(args, func(w word) bool {
-		return strings.Contains(w.text, "ext::") || templates && strings.HasPrefix(w.text, "--template")
+		return w.text == "instaweb" || strings.Contains(w.text, "ext::") || templates && abbreviates(w.text, "--template")
 	})
 }
 
@@ -123,7 +125,7 @@ func setsGit(args []word) bool {
 }
 
 // gitCommandKey matches a git setting that names a command, or makes one of others.
-var gitCommandKey = regexp.MustCompile(`^(alias\..*|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
+var gitCommandKey = regexp.MustCompile(`^(alias\..*|help\.autocorrect|web\.browser|sendemail\.smtpserver|(man|browser|mergetool|difftool)\..*\.path|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
 	`|.*\.(clean|smudge|process|program|cmd|command|textconv|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
 
 // unreadScript reports whether a shell with these arguments runs more than a script among them.
