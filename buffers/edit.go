@@ -1,6 +1,7 @@
 package buffers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,9 @@ type Edit struct {
 	// Change computes the new text from the user's present one at Path, unsaved text included; nil is no file. An error
 	// ends the edit with nothing done. It may be called several times, from any goroutine, and must be pure.
 	Change func(now *string) (*string, error)
-	// Disk replaces Change for a buffer with unsaved text, which stays as it is: it computes the disk's new text from
-	// its present one, mine being the buffer's text. It must be pure, too.
-	Disk func(disk, mine string) string
+	// Disk computes the new text of the disk under a buffer with unsaved text from its present one, mine being the
+	// buffer's text; nil is the same change, by lines. Without Change the buffer stays as it is. It must be pure, too.
+	Disk func(disk, mine string) *string
 	Mode *fs.FileMode // permission bits to set; nil: leave them
 }
 
@@ -35,10 +36,10 @@ func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
 		w.goalOf = func(s found) (goal, error) {
-			if e.Disk != nil {
+			if e.Change == nil {
 				return under(s, e.Disk), nil
 			}
-			return users(s, e.Change)
+			return users(s, e)
 		}
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
@@ -53,8 +54,8 @@ func (f *Files) Restore(ctx context.Context, path string, data []byte, mode fs.F
 }
 
 // users returns the goal of an edit.
-func users(s found, change func(*string) (*string, error)) (goal, error) {
-	next, err := change(s.mine)
+func users(s found, e Edit) (goal, error) {
+	next, err := e.Change(s.mine)
 	if err != nil || next == nil {
 		return goal{}, err
 	}
@@ -65,20 +66,25 @@ func users(s found, change func(*string) (*string, error)) (goal, error) {
 	if g.disk = s.disk; s.disk == nil {
 		return g, nil // a file that the user has not saved yet
 	}
-	disk := carried(*s.disk, *s.mine, *next)
-	g.disk, g.synced, g.theirs = &disk, disk, disk
+	var disk *string
+	if e.Disk != nil {
+		disk = e.Disk(*s.disk, *s.mine)
+	}
+	if disk == nil {
+		disk = new(carried(*s.disk, *s.mine, *next))
+	}
+	g.disk, g.synced, g.theirs = disk, *disk, *disk
 	return g, nil
 }
 
 // under returns the goal of an edit to the disk under a buffer with unsaved text; without unsaved text nothing changes.
-func under(s found, change func(disk, mine string) string) goal {
+func under(s found, change func(disk, mine string) *string) goal {
 	g := goal{disk: s.disk, buffer: s.mine}
 	if s.disk == nil {
 		return g
 	}
 	if s.modified {
-		disk := change(*s.disk, *s.mine)
-		g.disk = &disk
+		g.disk = cmp.Or(change(*s.disk, *s.mine), s.disk)
 	}
 	g.synced, g.theirs = *g.disk, *g.disk
 	return g

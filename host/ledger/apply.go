@@ -21,7 +21,8 @@ type target struct {
 	now, want review.Content
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
-	made      bool // by the agent: if only unsaved text by the user remains, there is no file
+	under     func(disk, mine string) *string // see [buffers.Edit]; nil is the same change
+	made      bool                            // by the agent: if only unsaved text by the user remains, there is no file
 }
 
 // apply gives a file what is wanted if it has not changed, otherwise what merge makes of it; done runs on the ledger's
@@ -147,7 +148,7 @@ func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
 	if p.want.Mode != 0 && p.want.Mode != p.now.Mode {
 		mode = &p.want.Mode
 	}
-	l.config.Files.Edit(context.Background(), buffers.Edit{Path: p.path, Mode: mode, Change: func(now *string) (*string, error) {
+	l.config.Files.Edit(context.Background(), buffers.Edit{Path: p.path, Mode: mode, Disk: p.under, Change: func(now *string) (*string, error) {
 		switch {
 		case !same(now) && (p.merge == nil || now == nil):
 			return nil, errMovedOn

@@ -151,6 +151,12 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		after(err)
 		return
 	}
+	made := d.Do == review.Reject && !f.Baseline.Exists
+	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}
+	if d.Do == review.Reject && d.Which == nil && d.Plan == nil && l.refusedWithBuffer(path) {
+		under, _ := l.refusalUnder(path)
+		p.under = under.of
+	}
 	commit := func(err error) {
 		delete(l.applies, path)
 		delete(l.applies, plan.Back)
@@ -166,6 +172,9 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 				l.lookAtFolders() // what is there now is not the next turn's doing
 			}
 		}
+		if err == nil && p.under != nil {
+			l.settled(path)
+		}
 		if err == nil {
 			delete(l.inStep, path) // the record no longer says so
 		}
@@ -174,13 +183,12 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		}
 		after(err)
 	}
-	made := d.Do == review.Reject && !f.Baseline.Exists
 	if !plan.Edits() && !made {
 		commit(nil)
 		return
 	}
 	l.applies[path], l.applies[cmp.Or(plan.Back, path)] = true, true
-	l.apply(target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}, commit)
+	l.apply(p, commit)
 }
 
 // knowOwn tells the other sessions what was done to a file at the user's wish.

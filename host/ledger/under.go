@@ -11,7 +11,7 @@ import (
 )
 
 // This file refuses what only the disk has: changes by the agent that a buffer has not taken over, as they conflict
-// with its unsaved text. The record has what buffers show, so these are not in it.
+// with its unsaved text, or that the user has taken out of it. The record has what buffers show, so these are not in it.
 
 // underIn returns the files that may have such changes: the one at a path, or all for "".
 func (l *Ledger) underIn(path string) (paths []string) {
@@ -20,8 +20,52 @@ func (l *Ledger) underIn(path string) (paths []string) {
 			paths = append(paths, p)
 		}
 	}
+	for p := range l.inStep {
+		if r, known := l.refusalUnder(p); (path == "" || p == path) && l.behind[p] == nil && known && r.now != r.want {
+			paths = append(paths, p)
+		}
+	}
 	slices.Sort(paths)
 	return paths
+}
+
+// refusal is what the disk of a file with unsaved text gets where all of the agent's changes are refused.
+type refusal struct{ now, want review.Content }
+
+// refusalUnder returns that for a file, if what the agent has changed on the disk is known and has lines: the buffer,
+// which the record has, may lack lines that both had, and says less of where a line belongs.
+func (l *Ledger) refusalUnder(path string) (refusal, bool) {
+	s, noted := l.inStep[path]
+	if !noted {
+		return refusal{}, false
+	}
+	r := review.New(maxRecorded)
+	r.SetBack(path, s.record)
+	for _, b := range l.behind[path] {
+		if !b.was.Exists {
+			return refusal{}, false
+		}
+		inRecord, _ := r.File(path)
+		r.Now(path, b.was)
+		r.Changed(path, b.was, b.is)
+		if b.kept {
+			keepWritten(r, path, inRecord, b.was, b.is)
+		}
+	}
+	plan, err := r.Plan(path, review.Reject, review.Selection{})
+	is := refusal{plan.Now, plan.Want}
+	if err != nil || plan.Back != "" || !isText(is.now) || !isText(is.want) || is.now.Form != is.want.Form || !onDisk(path).SameText(is.now) {
+		return refusal{}, false
+	}
+	return is, true
+}
+
+// of returns what the disk gets, or nil if it has something else by now.
+func (r refusal) of(disk, _ string) *string {
+	if !contentOf(&disk, "").SameText(r.now) {
+		return nil
+	}
+	return new(endedAs(disk, r.want.Text))
 }
 
 // decideUnder applies the user's decision about whole files to such changes too. It tells done how many files had some,
@@ -39,7 +83,14 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 		done(0, nil)
 		return
 	}
-	l.refuseUnder(paths, done)
+	l.refuseUnder(slices.DeleteFunc(paths, l.refusedWithBuffer), done)
+}
+
+// refusedWithBuffer reports whether refusing a file changes its buffer and the disk together.
+func (l *Ledger) refusedWithBuffer(path string) bool {
+	_, known := l.refusalUnder(path)
+	plan, err := l.record.Plan(path, review.Reject, review.Selection{})
+	return known && err == nil && plan.Back == "" && plan.Now.Text != plan.Want.Text && isText(plan.Now) && isText(plan.Want)
 }
 
 // refuseUnder takes such changes back, the last one first.
@@ -47,30 +98,38 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 	files, errs := 0, make([]error, len(paths))
 	l.inOrder(len(paths), func(int) kind { return stays }, func(i int, next func()) {
 		path, list := paths[i], l.behind[paths[i]]
+		over := func(err error) {
+			if err == nil {
+				l.settled(path)
+			} else {
+				errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
+			}
+			next()
+		}
+		if r, known := l.refusalUnder(path); known {
+			if r.now == r.want {
+				over(nil)
+				return
+			}
+			files++
+			l.editUnder(path, r.of, over)
+			return
+		}
 		if slices.ContainsFunc(list, func(b behind) bool { return b.conflicts && !b.kept }) {
 			files++
 		}
-		var back func(at int)
-		back = func(at int) {
-			if at < 0 {
-				l.settled(path)
-				next()
-				return
+		var back func(at int, err error)
+		back = func(at int, err error) {
+			switch {
+			case err != nil || at < 0:
+				over(err)
+			case list[at].kept:
+				back(at-1, nil)
+			default:
+				l.takeBack(path, list[at], func(err error) { back(at-1, err) })
 			}
-			if list[at].kept {
-				back(at - 1)
-				return
-			}
-			l.takeBack(path, list[at], func(err error) {
-				if err != nil {
-					errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
-					next()
-					return
-				}
-				back(at - 1)
-			})
 		}
-		back(len(list) - 1)
+		back(len(list)-1, nil)
 	}, func() {
 		done(files, cmp.Or(errs...))
 	})
@@ -127,7 +186,7 @@ func (l *Ledger) settled(path string) {
 }
 
 // editUnder edits the disk under a buffer's unsaved text with to, and leaves the buffer alone.
-func (l *Ledger) editUnder(path string, to func(disk, mine string) string, done func(error)) {
+func (l *Ledger) editUnder(path string, to func(disk, mine string) *string, done func(error)) {
 	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
 		if err == nil && l.turn != nil && w.Disk != nil {
 			l.turn.disk[path] = contentOf(w.Disk, w.FormAfter)
@@ -137,12 +196,12 @@ func (l *Ledger) editUnder(path string, to func(disk, mine string) string, done 
 }
 
 // without takes a change that a buffer with the text mine lacks out of the disk's text.
-func (b behind) without(disk, mine string) string {
-	return buffers.WithdrawUnder(mine, b.is.Text, disk, b.before.Text)
+func (b behind) without(disk, mine string) *string {
+	return new(buffers.WithdrawUnder(mine, b.is.Text, disk, b.before.Text))
 }
 
 // again redoes the change in the disk's text.
-func (b behind) again(disk, _ string) string {
+func (b behind) again(disk, _ string) *string {
 	text, _ := buffers.Withdraw(b.before.Text, disk, b.is.Text)
-	return text
+	return &text
 }

@@ -331,3 +331,38 @@ func TestAMoveUnderUnsavedTextIsDoneAgain(t *testing.T) {
 		check.Equal(t, w.sees("f"), "f1\nu1\n", "with again %v the buffer has %q", again)
 	}
 }
+
+// What is refused goes from the disk as the agent has put it there, whatever the user has made of it in the buffer.
+func TestWhatIsRefusedGoesFromTheDiskToo(t *testing.T) {
+	t.Parallel()
+	const was, agents = "f3\nf4\nf5\nf6\nf7\n", "f3\nf4\na5\nf6\nf7\n"
+	for _, c := range []struct{ types, adds, buffer string }{
+		{"f3\nf7\n", "", "f3\nf5\nf7\n"},                 // nothing in the buffer says where f5 belongs
+		{"f3\nf4\nf6\nf7\n", "", "f3\nf4\nf5\nf6\nf7\n"}, // all that is left in the buffer is that a line is missing
+		{"f3\nf4\nf5\nf6\nf7\n", "", was},                // there is nothing of the agent's in the buffer
+		{"f3\nf7\n", "a8\n", "f3\nf5\nf7\n"},             // and then there is
+	} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.begin()
+		w.clientWrites("f", was, agents)
+		w.end()
+		w.types("f", func(string) string { return c.types })
+		w.changes() // looks at it
+		if c.adds != "" {
+			w.begin()
+			w.clientWrites("f", agents, agents+c.adds)
+			w.end()
+		}
+		w.decide(review.Reject, "")
+		if data, err := os.ReadFile(w.path("f")); string(data) != was {
+			t.Errorf("where the buffer had %q and got %q the disk has %q, %v", c.types, c.adds, data, err)
+		}
+		check.Equal(t, w.sees("f"), c.buffer, "the buffer has %q")
+		w.rereads("f")
+		if got := w.changes(); !strings.HasSuffix(got, " rejected\n") {
+			t.Errorf("read again, listed is %q", got)
+		}
+	}
+}

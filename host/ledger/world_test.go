@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -595,18 +596,17 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	var next *string
 	var failed error
 	switch {
-	case e.Disk == nil:
+	case e.Change != nil:
 		next, failed = e.Change(now)
 	default:
 		next = now
 	}
 	if failed == nil {
 		switch {
-		case e.Disk != nil && (b == nil || now == nil || b.text == b.synced): // there is no unsaved text
-		case e.Disk != nil:
-			disk := e.Disk(b.synced, b.text)
-			failed = writeEncoded(e.Path, disk, form)
-			b.synced = disk
+		case e.Change == nil && (b == nil || now == nil || b.text == b.synced): // there is no unsaved text
+		case e.Change == nil:
+			b.synced = *e.Disk(b.synced, b.text)
+			failed = writeEncoded(e.Path, b.synced, form)
 		case next == nil:
 			failed = os.Remove(e.Path)
 			if b != nil {
@@ -614,6 +614,9 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 			}
 		case b != nil && b.text != b.synced:
 			disk, _ := buffers.Withdraw(b.text, b.synced, *next)
+			if e.Disk != nil {
+				disk = *cmp.Or(e.Disk(b.synced, b.text), &disk)
+			}
 			failed = writeEncoded(e.Path, disk, form)
 			b.text, b.synced = *next, disk
 		default:
