@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 // This file refuses what only the disk has: changes by the agent that a buffer has not taken over, as they conflict
@@ -21,7 +22,7 @@ func (l *Ledger) underIn(path string) (paths []string) {
 		}
 	}
 	for p := range l.inStep {
-		if r, known := l.refusalUnder(p); (path == "" || p == path) && l.behind[p] == nil && known && r.now != r.want {
+		if r, known := l.refusalUnder(p, nil); (path == "" || p == path) && l.behind[p] == nil && known && r.now != r.want {
 			paths = append(paths, p)
 		}
 	}
@@ -29,26 +30,32 @@ func (l *Ledger) underIn(path string) (paths []string) {
 	return paths
 }
 
-// refusal is what the disk of a file with unsaved text gets where all of the agent's changes are refused.
+// refusal is what the disk of a file with unsaved text gets where the agent's changes are refused or undone.
 type refusal struct{ now, want review.Content }
 
-// refusalUnder returns that for a file, if what the agent has changed on the disk is known and has lines: the buffer,
-// which the record has, may lack lines that both had, and says less of where a line belongs.
-func (l *Ledger) refusalUnder(path string) (refusal, bool) {
+// refusalUnder returns that for all of the agent's changes of a file, or for those of a turn, if what the agent has changed
+// on the disk is known and has lines: the buffer, which record and turns have, may lack lines that both had, and says less
+// of where a line belongs.
+func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 	s, noted := l.inStep[path]
+	was := s.record
+	if of != nil {
+		image, ran := s.turns[of]
+		was, noted = image, noted && (ran || l.turn != nil && l.turn.Turn == of)
+	}
 	if !noted {
 		return refusal{}, false
 	}
 	r := review.New(maxRecorded)
-	r.SetBack(path, s.record)
+	r.SetBack(path, was)
 	for _, b := range l.behind[path] {
-		if !b.was.Exists {
+		if !b.was.Exists || of != nil && (b.turn == nil || b.turn.Turn != of) {
 			return refusal{}, false
 		}
 		inRecord, _ := r.File(path)
 		r.Now(path, b.was)
 		r.Changed(path, b.was, b.is)
-		if b.kept {
+		if b.kept && of == nil {
 			keepWritten(r, path, inRecord, b.was, b.is)
 		}
 	}
@@ -62,10 +69,13 @@ func (l *Ledger) refusalUnder(path string) (refusal, bool) {
 
 // of returns what the disk gets, or nil if it has something else by now.
 func (r refusal) of(disk, _ string) *string {
-	if !contentOf(&disk, "").SameText(r.now) {
-		return nil
+	switch is := contentOf(&disk, ""); {
+	case is.SameText(r.want):
+		return &disk
+	case is.SameText(r.now):
+		return new(endedAs(disk, r.want.Text))
 	}
-	return new(endedAs(disk, r.want.Text))
+	return nil
 }
 
 // decideUnder applies the user's decision about whole files to such changes too. It tells done how many files had some,
@@ -88,7 +98,7 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 
 // refusedWithBuffer reports whether refusing a file changes its buffer and the disk together.
 func (l *Ledger) refusedWithBuffer(path string) bool {
-	_, known := l.refusalUnder(path)
+	_, known := l.refusalUnder(path, nil)
 	plan, err := l.record.Plan(path, review.Reject, review.Selection{})
 	return known && err == nil && plan.Back == "" && plan.Now.Text != plan.Want.Text && isText(plan.Now) && isText(plan.Want)
 }
@@ -106,7 +116,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 			}
 			next()
 		}
-		if r, known := l.refusalUnder(path); known {
+		if r, known := l.refusalUnder(path, nil); known {
 			if r.now == r.want {
 				over(nil)
 				return

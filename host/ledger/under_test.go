@@ -332,37 +332,42 @@ func TestAMoveUnderUnsavedTextIsDoneAgain(t *testing.T) {
 	}
 }
 
-// What is refused goes from the disk as the agent has put it there, whatever the user has made of it in the buffer.
+// What is refused or undone goes from the disk as the agent has put it there, whatever the user has made of it in the
+// buffer.
 func TestWhatIsRefusedGoesFromTheDiskToo(t *testing.T) {
 	t.Parallel()
 	const was, agents = "f3\nf4\nf5\nf6\nf7\n", "f3\nf4\na5\nf6\nf7\n"
 	for _, c := range []struct{ types, adds, buffer string }{
 		{"f3\nf7\n", "", "f3\nf5\nf7\n"},                 // nothing in the buffer says where f5 belongs
 		{"f3\nf4\nf6\nf7\n", "", "f3\nf4\nf5\nf6\nf7\n"}, // all that is left in the buffer is that a line is missing
-		{"f3\nf4\nf5\nf6\nf7\n", "", was},                // there is nothing of the agent's in the buffer
-		{"f3\nf7\n", "a8\n", "f3\nf5\nf7\n"},             // and then there is
+		{was, "", was},                       // there is nothing of the agent's in the buffer
+		{"f3\nf7\n", "a8\n", "f3\nf5\nf7\n"}, // and then there is
 	} {
-		w := newWorld(t)
-		w.write("f", was)
-		w.edit("f")
-		w.begin()
-		w.clientWrites("f", was, agents)
-		w.end()
-		w.types("f", func(string) string { return c.types })
-		w.changes() // looks at it
-		if c.adds != "" {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", was)
+			w.edit("f")
 			w.begin()
-			w.clientWrites("f", agents, agents+c.adds)
+			w.clientWrites("f", was, agents)
+			w.types("f", func(string) string { return c.types })
+			w.changes() // looks at it
+			if c.adds != "" {
+				w.clientWrites("f", agents, agents+c.adds)
+			}
 			w.end()
-		}
-		w.decide(review.Reject, "")
-		if data, err := os.ReadFile(w.path("f")); string(data) != was {
-			t.Errorf("where the buffer had %q and got %q the disk has %q, %v", c.types, c.adds, data, err)
-		}
-		check.Equal(t, w.sees("f"), c.buffer, "the buffer has %q")
-		w.rereads("f")
-		if got := w.changes(); !strings.HasSuffix(got, " rejected\n") {
-			t.Errorf("read again, listed is %q", got)
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			if data, err := os.ReadFile(w.path("f")); string(data) != was {
+				t.Errorf("undo %v: where the buffer had %q and got %q the disk has %q, %v", undo, c.types, c.adds, data, err)
+			}
+			check.Equal(t, w.sees("f"), c.buffer, "the buffer has %q")
+			w.rereads("f")
+			if got := w.changes(); got != "" && !strings.HasSuffix(got, " rejected\n") {
+				t.Errorf("undo %v: read again, listed is %q", undo, got)
+			}
 		}
 	}
 }

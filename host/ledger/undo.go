@@ -40,14 +40,18 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 				finish(t, steps, nil)
 				return
 			}
+			var moves [][2]string
+			under := map[string]refusal{}
+			for _, step := range steps {
+				moves = append(moves, [2]string{step.Back, step.Of.Path})
+				if r, known := l.refusalUnder(step.Of.Path, t); known && !again && step.Back == "" {
+					under[step.Of.Path] = r
+				}
+			}
 			if !again {
 				l.turn = nil // a save meanwhile has it whole
 			}
-			var moves [][2]string
-			for _, step := range steps {
-				moves = append(moves, [2]string{step.Back, step.Of.Path})
-			}
-			u := undoing{l.foldersSince(t.At, moves), again, steps, make([]error, len(steps)), make([]*turns.File, len(steps))}
+			u := undoing{l.foldersSince(t.At, moves), again, steps, under, make([]error, len(steps)), make([]*turns.File, len(steps))}
 			l.undoEach(u, goOn, func() {
 				did, failed, err := u.came()
 				if again {
@@ -134,8 +138,9 @@ type undoing struct {
 	folders folders
 	again   bool
 	steps   []turns.Step
-	errs    []error       // of each step
-	did     []*turns.File // by each step: what redoes it; nil for nothing
+	under   map[string]refusal // of files with unsaved text, by path
+	errs    []error            // of each step
+	did     []*turns.File      // by each step: what redoes it; nil for nothing
 }
 
 // undoEach takes the steps, as long as goOn says so.
@@ -167,14 +172,29 @@ func (u undoing) kindOf(i int) kind {
 // undoStep takes a step.
 func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	step := u.steps[i]
+	path := step.Of.Path
+	r, exact := u.under[path]
+	if exact && step.Idle() && r.now != r.want {
+		l.editUnder(path, r.of, func(err error) {
+			if err == nil {
+				l.nothingUnsaved(path)
+			} else {
+				u.failed(l, i, err)
+			}
+			done()
+		})
+		return
+	}
 	if step.Idle() {
 		done()
 		return
 	}
-	path := step.Of.Path
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if step.Merged {
 		to.merge = step.With
+	}
+	if exact && isText(step.Now) && isText(step.Want) {
+		to.under = r.of
 	}
 	if step.Of.Under {
 		l.undoUnder(u, i, done)
@@ -195,6 +215,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		}
 		if step.Back != "" || !step.Want.Exists {
 			u.folders.remove(filepath.Dir(path))
+		}
+		if to.under != nil {
+			l.settled(path)
 		}
 		did := step.Reverse()
 		u.did[i] = &did
@@ -237,6 +260,9 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	step := u.steps[i]
 	path, change := step.Of.Path, behind{was: step.Want, before: step.Want, is: step.Now}
 	take := l.takeBack
+	if r, exact := u.under[path]; exact {
+		take = func(path string, _ behind, done func(error)) { l.editUnder(path, r.of, done) }
+	}
 	if u.again {
 		change = behind{was: step.Now, before: step.Now, is: step.Want, conflicts: true}
 		take = l.makeAgain
