@@ -37,6 +37,8 @@ const (
 	// if a process that the command left behind keeps the PTY open.
 	quiet      = 100 * time.Millisecond
 	drainLimit = time.Second
+	// ptyHolds is more than a PTY holds of what was written to it, in bytes.
+	ptyHolds = 1 << 20
 	// killGrace is how long Kill waits between asking and killing.
 	killGrace = time.Second
 	// typedLimit is how much of what the user types may wait for a command that does not read, and
@@ -101,6 +103,7 @@ type Terminal struct {
 	typed    []byte     // what waits to be written
 	typing   bool       // a goroutine writes it
 	received uint64     // bytes
+	idle     bool       // all that the PTY had is received
 	exit     *Exit
 	gone     bool // the process group is known to be empty; its number may be another's
 }
@@ -214,9 +217,22 @@ func (t *Terminal) run(cmd *exec.Cmd, started chan<- error) {
 // receive feeds the screen until the PTY ends: when no process has it open any more, or by Close.
 func (t *Terminal) receive() {
 	defer close(t.read)
+	raw, err := t.ptmx.SyscallConn()
+	if err != nil {
+		return // it is closed
+	}
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := t.ptmx.Read(buf)
+		n := 0
+		if raw.Read(func(fd uintptr) bool {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			n, err = unix.Read(int(fd), buf)
+			t.idle = errors.Is(err, unix.EAGAIN)
+			return !t.idle
+		}) != nil {
+			return
+		}
 		if n > 0 {
 			t.display.Write(buf[:n], false)
 			t.mu.Lock()
@@ -224,30 +240,47 @@ func (t *Terminal) receive() {
 			t.mu.Unlock()
 			t.markDirty()
 		}
-		if err != nil {
+		if n <= 0 && !errors.Is(err, unix.EINTR) {
 			return // EIO is the end of a PTY on Linux
 		}
 	}
 }
 
-// awaitQuiet waits until the output of the ended command was read. The PTY ends then, unless a process
-// it left behind holds it open.
+// awaitQuiet waits until the output of the ended command was read. The PTY ends then, unless a process it left behind holds
+// it open.
 func (t *Terminal) awaitQuiet() {
-	limit := time.After(drainLimit)
-	for last := t.bytesReceived(); ; {
+	began, first := time.Now(), t.bytesReceived()
+	for last := first; ; {
 		select {
 		case <-t.read:
-			return
-		case <-limit:
 			return
 		case <-time.After(quiet):
 		}
 		now := t.bytesReceived()
-		if now == last {
+		if t.hasMore() && now-first < ptyHolds {
+			continue // the reader is slow
+		}
+		if now == last || time.Since(began) > drainLimit {
 			return
 		}
 		last = now
 	}
+}
+
+// hasMore reports whether the PTY has output that was not received.
+func (t *Terminal) hasMore() bool {
+	raw, err := t.ptmx.SyscallConn()
+	if err != nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	more := !t.idle
+	_ = raw.Control(func(fd uintptr) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		more = more || n > 0 && err == nil
+	})
+	return more
 }
 
 func (t *Terminal) bytesReceived() uint64 {
