@@ -35,7 +35,7 @@ func TestSavingAsTheUserDoes(t *testing.T) {
 		n.wantDisk("a.txt", "one\ntWO\nthree\n")
 		n.want("&modified", int64(0))
 		n.want("g:seen == ['pre', 'post']", int64(1))
-		if !w.Changed || w.Note != "" || *w.Before != "one\ntwo\nthree\n" || *w.After != "one\ntWO\nthree\n" {
+		if !w.Changed || w.Conflict || *w.Before != "one\ntwo\nthree\n" || *w.After != "one\ntWO\nthree\n" {
 			t.Errorf("%+v: %q, %q", w, *w.Before, *w.After)
 		}
 		n.cmd("undo")
