@@ -439,7 +439,10 @@ func TestLongCommandsPastARule(t *testing.T) {
 	l := List{Rules: []Rule{reject("git push **", "sudo rm **", "rm **"), {Kinds: []string{"execute"}, Action: Allow}}}
 	for _, word := range []string{"sudo ", "git ", "-x ", "su ", "xargs -n ", "sudo -u ", "find -exec ", "sh -x ", "su -x ", "'a b' ", "docker exec ", "uv run ", "tar -I "} {
 		for _, first := range []string{"", "git ", "sudo ", "sudo git ", "sh ", "su ", "eval "} {
-			l.Decide(request(Request{Kind: "execute", Run: Shell(first + strings.Repeat(word, scriptLimit/len(word)-2))}))
+			got := l.Decide(request(Request{Kind: "execute", Run: Shell(first + strings.Repeat(word, scriptLimit/len(word)-2) + "rm x")}))
+			if got.Action == Allow && first != "git " && (word == "sudo " || word == "su ") {
+				t.Errorf("%s and then %s many times: it is allowed", first, word)
+			}
 		}
 	}
 }

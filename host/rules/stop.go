@@ -11,10 +11,11 @@ import (
 type stopper struct {
 	pattern []string
 	fed     string // what may be the command's input, or ""
-	left    int    // commands within it that may still be examined; after that it is maybe
+	left    int    // of mostLooks
 }
 
-// mostLooks is how many commands within one are examined.
+// mostLooks is how many commands within one are examined, a long one counting for each hundred of its words; with more of
+// them it is maybe.
 const mostLooks = 1000
 
 // stoppedBy reports whether the pattern of a rule that rejects or asks fits, by name or in a folder, or fits what is
@@ -138,7 +139,7 @@ var otherNames = []string{"g", "zf_", "^"}
 // stops is stoppedBy for the words of a command. builtins says that a shell runs it itself, and depth how many wrappers
 // are around it.
 func (s *stopper) stops(words []word, builtins bool, depth int) match {
-	if s.left--; s.left < 0 || depth > 4*maxDepth {
+	if s.left -= 1 + len(words)/100; s.left < 0 || depth > 4*maxDepth {
 		return maybe
 	}
 	best := s.matches(words)

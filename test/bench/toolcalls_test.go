@@ -235,6 +235,7 @@ func afterCalls(b *bench) {
 	for _, n := range []int{1000, 10_000, 100_000} {
 		v := start(b, b.bin, chat)
 		v.prompt(callsPrompt, n)
+		settled(v) // what is left to do of the calls is theirs
 		before := processCPU(v.pid)
 		var took []float64
 		for range times {
