@@ -27,8 +27,14 @@ func drawn(s *scene.Scene) string {
 			if name:find('^acp') then
 				for _, m in ipairs(vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, { details = true })) do
 					local d = m[4]
-					table.insert(marks, table.concat({ name, m[2], m[3], tostring(d.end_row), tostring(d.end_col),
-						tostring(d.hl_group or d.sign_hl_group or d.line_hl_group), tostring(d.sign_text) }, ' '))
+					local beside = ''
+					for _, chunk in ipairs(d.virt_text or {}) do
+						beside = beside .. chunk[1]
+					end
+					if not beside:find('^ *[%d.]+ s *$') then -- how long something took
+						table.insert(marks, table.concat({ name, m[2], m[3], tostring(d.end_row), tostring(d.end_col),
+							tostring(d.hl_group or d.sign_hl_group or d.line_hl_group), tostring(d.sign_text), beside }, ' '))
+					end
 				end
 			end
 			table.sort(marks)
