@@ -7,8 +7,9 @@ import (
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // agent is the agent's side of a connection. Its handlers run on the reader goroutine, every turn
@@ -24,33 +25,33 @@ type agent struct {
 	turns sync.WaitGroup
 
 	mu       sync.Mutex
-	voice    voice                     // guarded by mu
-	stopped  bool                      // guarded by mu: no more turns start
-	client   v1.ClientCapabilities     // guarded by mu
-	loggedIn bool                      // guarded by mu
-	made     int                       // guarded by mu: sessions so far
-	sessions map[v1.SessionID]*session // guarded by mu
+	voice    voice                       // guarded by mu
+	stopped  bool                        // guarded by mu: no more turns start
+	client   v1.ClientCapabilities       // guarded by mu
+	loggedIn bool                        // guarded by mu
+	made     int                         // guarded by mu: sessions so far
+	sessions map[wire.SessionID]*session // guarded by mu
 }
 
 // session is one conversation.
 type session struct {
-	id  v1.SessionID
+	id  wire.SessionID
 	cwd string
 
 	// The running turn uses these without a lock, as there is only one turn at a time.
 	titled   bool
-	toured   bool                 // the user has seen the tour
-	last     string               // what the previous turn was about, "" before the first
-	said     int                  // bytes of text so far
-	calls    int                  // tool calls so far
-	messages int                  // messages so far
-	answers  map[v1.ToolKind]bool // what the user always allows or rejects
+	toured   bool                   // the user has seen the tour
+	last     string                 // what the previous turn was about, "" before the first
+	said     int                    // bytes of text so far
+	calls    int                    // tool calls so far
+	messages int                    // messages so far
+	answers  map[wire.ToolKind]bool // what the user always allows or rejects
 
-	mode    v1.SessionConfigValueID // guarded by agent.mu
-	cancel  context.CancelFunc      // guarded by agent.mu; nil while no turn runs
-	queued  []*acp.Request          // guarded by agent.mu: prompts that wait for the running turn
-	prompts int                     // guarded by agent.mu: of version 2 so far
-	told    []v2.SessionUpdate      // guarded by agent.mu: what is repeated to a client that resumes the session
+	mode    wire.SessionConfigValueID // guarded by agent.mu
+	cancel  context.CancelFunc        // guarded by agent.mu; nil while no turn runs
+	queued  []*acp.Request            // guarded by agent.mu: prompts that wait for the running turn
+	prompts int                       // guarded by agent.mu: of version 2 so far
+	told    []v2.SessionUpdate        // guarded by agent.mu: what is repeated to a client that resumes the session
 }
 
 // The session modes.
@@ -60,7 +61,7 @@ const (
 )
 
 // The only way to log in.
-const loginMethod v1.AuthMethodID = "demo-login"
+const loginMethod wire.AuthMethodID = "demo-login"
 
 const (
 	loginName        = "Log in to the demo"
@@ -74,7 +75,7 @@ func newAgent(version string, protocol int, p pace, loggedIn bool) *agent {
 		pace:      p,
 		loggedIn:  loggedIn,
 		connected: make(chan struct{}),
-		sessions:  make(map[v1.SessionID]*session),
+		sessions:  make(map[wire.SessionID]*session),
 	}
 	a.voice = &voiceV1{a}
 	return a
@@ -190,16 +191,16 @@ func (a *agent) open(cwd string) *session {
 	defer a.mu.Unlock()
 	a.made++
 	s := &session{
-		id:      v1.SessionID(fmt.Sprintf("demo-%d", a.made)),
+		id:      wire.SessionID(fmt.Sprintf("demo-%d", a.made)),
 		cwd:     cwd,
 		mode:    modeAsk,
-		answers: make(map[v1.ToolKind]bool),
+		answers: make(map[wire.ToolKind]bool),
 	}
 	a.sessions[s.id] = s
 	return s
 }
 
-func (a *agent) closeSession(p v1.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
+func (a *agent) closeSession(p wire.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.sessions[p.SessionID]
@@ -211,19 +212,19 @@ func (a *agent) closeSession(p v1.CloseSessionRequest) (*v1.CloseSessionResponse
 	return &v1.CloseSessionResponse{}, nil
 }
 
-func noSession(id v1.SessionID) error { return invalid("there is no session %q", id) }
+func noSession(id wire.SessionID) error { return invalid("there is no session %q", id) }
 
 func (a *agent) setMode(p v1.SetSessionModeRequest) (*v1.SetSessionModeResponse, error) {
-	s, err := a.changeMode(p.SessionID, v1.SessionConfigValueID(p.ModeID))
+	s, err := a.changeMode(p.SessionID, wire.SessionConfigValueID(p.ModeID))
 	if err != nil {
 		return nil, err
 	}
-	a.update(s, &v1.ConfigOptionUpdate{ConfigOptions: optionsOf(v1.SessionConfigValueID(p.ModeID))})
+	a.update(s, &v1.ConfigOptionUpdate{ConfigOptions: optionsOf(wire.SessionConfigValueID(p.ModeID))})
 	return &v1.SetSessionModeResponse{}, nil
 }
 
 func (a *agent) setConfigOption(p v1.SetSessionConfigOptionRequest) (*v1.SetSessionConfigOptionResponse, error) {
-	var value v1.SessionConfigValueID
+	var value wire.SessionConfigValueID
 	if err := acp.Decode(p.Value, &value); err != nil {
 		return nil, invalid("option %q: %v", p.ConfigID, err)
 	}
@@ -238,7 +239,7 @@ func (a *agent) setConfigOption(p v1.SetSessionConfigOptionRequest) (*v1.SetSess
 	return &v1.SetSessionConfigOptionResponse{ConfigOptions: optionsOf(value)}, nil
 }
 
-func (a *agent) changeMode(id v1.SessionID, mode v1.SessionConfigValueID) (*session, error) {
+func (a *agent) changeMode(id wire.SessionID, mode wire.SessionConfigValueID) (*session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.sessions[id]
@@ -253,7 +254,7 @@ func (a *agent) changeMode(id v1.SessionID, mode v1.SessionConfigValueID) (*sess
 }
 
 // modesOf and optionsOf describe the same in two ways, as agents do for older clients.
-func modesOf(mode v1.SessionConfigValueID) *v1.SessionModeState {
+func modesOf(mode wire.SessionConfigValueID) *v1.SessionModeState {
 	state := &v1.SessionModeState{CurrentModeID: v1.SessionModeID(mode)}
 	for _, o := range modeChoices {
 		state.AvailableModes = append(state.AvailableModes,
@@ -262,7 +263,7 @@ func modesOf(mode v1.SessionConfigValueID) *v1.SessionModeState {
 	return state
 }
 
-func optionsOf(mode v1.SessionConfigValueID) []v1.SessionConfigOption {
+func optionsOf(mode wire.SessionConfigValueID) []v1.SessionConfigOption {
 	return []v1.SessionConfigOption{{
 		ID: "mode", Name: "Mode", Category: v1.CategoryMode,
 		Kind: &v1.SessionConfigSelect{
@@ -273,14 +274,14 @@ func optionsOf(mode v1.SessionConfigValueID) []v1.SessionConfigOption {
 		ID: "model", Name: "Model", Category: v1.CategoryModel, Description: "There is none: it is all a script.",
 		Kind: &v1.SessionConfigSelect{
 			CurrentValue: "script",
-			Options: v1.SessionConfigSelectOptions{Ungrouped: []v1.SessionConfigSelectOption{
+			Options: v1.SessionConfigSelectOptions{Ungrouped: []wire.SessionConfigSelectOption{
 				{Value: "script", Name: "script"},
 			}},
 		},
 	}}
 }
 
-var modeChoices = []v1.SessionConfigSelectOption{
+var modeChoices = []wire.SessionConfigSelectOption{
 	{Value: modeAsk, Name: "ask", Description: "Asks before every edit and command"},
 	{Value: modeAuto, Name: "auto", Description: "Edits and runs without asking"},
 }
@@ -300,7 +301,7 @@ func usageOf(s *session) *v1.UsageUpdate {
 	used := min(uint64(s.said)/4, contextSize)
 	return &v1.UsageUpdate{
 		Used: used, Size: contextSize,
-		Cost: &v1.Cost{Amount: float64(used) / 10_000, Currency: "XTS"},
+		Cost: &wire.Cost{Amount: float64(used) / 10_000, Currency: "XTS"},
 	}
 }
 

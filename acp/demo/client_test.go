@@ -13,7 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -37,7 +38,7 @@ type client struct {
 	t        *testing.T
 	official *schema.V
 	conn     *acp.Conn
-	session  v1.SessionID
+	session  wire.SessionID
 	files    map[string]string // by path; used on the reader goroutine only, or while it rests
 	served   chan error        // of Serve
 
@@ -58,7 +59,7 @@ type client struct {
 var all = v1.ClientCapabilities{
 	FS:       v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
 	Terminal: true,
-	Session:  &v1.ClientSessionCapabilities{Notices: &v1.Supported{}},
+	Session:  &v1.ClientSessionCapabilities{Notices: &wire.Supported{}},
 }
 
 // connect starts the agent and opens a session in dir.
@@ -130,8 +131,8 @@ func (c *client) promptError(text string) *acp.Error {
 	return e
 }
 
-func promptOf(id v1.SessionID, text string) v1.PromptRequest {
-	return v1.PromptRequest{SessionID: id, Prompt: []v1.ContentBlock{v1.Text(text)}}
+func promptOf(id wire.SessionID, text string) wire.PromptRequest {
+	return wire.PromptRequest{SessionID: id, Prompt: []wire.ContentBlock{wire.Text(text)}}
 }
 
 // start begins a turn whose end the channel tells.
@@ -201,14 +202,14 @@ func (c *client) HandleRequest(r *acp.Request) {
 	c.requests = append(c.requests, r.Method)
 	c.mu.Unlock()
 	switch r.Method {
-	case v1.MethodSessionRequestPermission:
+	case wire.MethodSessionRequestPermission:
 		var p v1.RequestPermissionRequest
 		c.check(acp.Decode(r.Params, &p))
 		c.mu.Lock()
 		c.asked = append(c.asked, p)
 		c.mu.Unlock()
 		if c.permit == nil {
-			choose(v1.PermissionAllowOnce)(r, p)
+			choose(wire.PermissionAllowOnce)(r, p)
 		} else {
 			c.permit(r, p)
 		}
@@ -248,15 +249,15 @@ func (c *client) HandleRequest(r *acp.Request) {
 }
 
 // choose answers a permission request with the option of a kind.
-func choose(kind v1.PermissionOptionKind) func(*acp.Request, v1.RequestPermissionRequest) {
+func choose(kind wire.PermissionOptionKind) func(*acp.Request, v1.RequestPermissionRequest) {
 	return func(r *acp.Request, p v1.RequestPermissionRequest) {
 		for _, o := range p.Options {
 			if o.Kind == kind {
-				r.Reply(v1.RequestPermissionResponse{Outcome: &v1.SelectedPermissionOutcome{OptionID: o.OptionID}})
+				r.Reply(wire.RequestPermissionResponse{Outcome: &wire.SelectedPermissionOutcome{OptionID: o.OptionID}})
 				return
 			}
 		}
-		r.Reply(v1.RequestPermissionResponse{Outcome: &v1.CancelledPermissionOutcome{}})
+		r.Reply(wire.RequestPermissionResponse{Outcome: &wire.CancelledPermissionOutcome{}})
 	}
 }
 
@@ -277,7 +278,7 @@ func of[U v1.SessionUpdate](c *client) []U {
 func (c *client) text() string {
 	var b strings.Builder
 	for _, u := range of[*v1.AgentMessageChunk](c) {
-		b.WriteString(u.Content.(*v1.TextContent).Text)
+		b.WriteString(u.Content.(*wire.TextContent).Text)
 	}
 	return b.String()
 }
@@ -297,8 +298,8 @@ func (c *client) methods() string {
 
 // statuses is how each tool call stands.
 func (c *client) statuses() string {
-	status := map[v1.ToolCallID]v1.ToolCallStatus{}
-	var order []v1.ToolCallID
+	status := map[wire.ToolCallID]v1.ToolCallStatus{}
+	var order []wire.ToolCallID
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range c.updates {

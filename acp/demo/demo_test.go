@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -116,7 +117,7 @@ func TestFollowUp(t *testing.T) {
 	dir, readme := project(t)
 	c := connect(t, dir, all)
 	c.files[readme] = ""
-	c.permit = choose(v1.PermissionRejectOnce)
+	c.permit = choose(wire.PermissionRejectOnce)
 	c.prompt("hello")
 	contains(t, c.text(), "`README.md` stays as it is", "I run nothing", "You rejected the edit", "it has 0 lines.")
 	if got, want := c.statuses(), "completed failed failed"; got != want {
@@ -130,7 +131,7 @@ func TestFollowUp(t *testing.T) {
 
 // An edit takes back the one before; an answer for always is not asked for again.
 func TestAlways(t *testing.T) {
-	for _, kind := range []v1.PermissionOptionKind{v1.PermissionAllowAlways, v1.PermissionRejectAlways} {
+	for _, kind := range []wire.PermissionOptionKind{wire.PermissionAllowAlways, wire.PermissionRejectAlways} {
 		dir, readme := project(t)
 		c := connect(t, dir, all)
 		c.files[readme] = "# Title\ntext\n"
@@ -138,7 +139,7 @@ func TestAlways(t *testing.T) {
 		c.prompt("edit")
 		first := c.files[readme]
 		c.prompt("/edit README.md")
-		if c.files[readme] != "# Title\ntext\n" || (first != c.files[readme]) != (kind == v1.PermissionAllowAlways) {
+		if c.files[readme] != "# Title\ntext\n" || (first != c.files[readme]) != (kind == wire.PermissionAllowAlways) {
 			t.Errorf("%s: the file is %q, then %q", kind, first, c.files[readme])
 		}
 		if got, want := c.methods(), "request_permission"; got != want {
@@ -387,7 +388,7 @@ func TestSessions(t *testing.T) {
 		t.Fatalf("two sessions are called %s", first)
 	}
 	check.Equal(t, c.prompt("text"), v1.StopEndTurn, "beside another, it ended with %s")
-	answer[v1.CloseSessionResponse](c, v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: first})
+	answer[v1.CloseSessionResponse](c, v1.MethodSessionClose, wire.CloseSessionRequest{SessionID: first})
 	check.Equal(t, must.Receive(t, "the end of the turn", stopped), v1.StopCancelled,
 		"its session closed, it ended with %s")
 	second := c.session
@@ -529,8 +530,8 @@ func TestLinkedFile(t *testing.T) {
 	c := connect(t, dir, all)
 	path := filepath.Join(dir, "a.lua")
 	c.files[path] = "return 'linked'\n"
-	answer[v1.PromptResponse](c, v1.MethodSessionPrompt, v1.PromptRequest{SessionID: c.session, Prompt: []v1.ContentBlock{
-		v1.Text("read"), &v1.ResourceLink{Name: "a.lua", URI: "file://" + path},
+	answer[v1.PromptResponse](c, v1.MethodSessionPrompt, wire.PromptRequest{SessionID: c.session, Prompt: []wire.ContentBlock{
+		wire.Text("read"), &wire.ResourceLink{Name: "a.lua", URI: "file://" + path},
 	}})
 	contains(t, c.text(), "`a.lua`: it has 1 line and begins with “return 'linked'”")
 }

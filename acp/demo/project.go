@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // file is the file of the project that a turn works on.
@@ -118,15 +118,15 @@ func testCommand(cwd string) string {
 }
 
 // read splits the prompt into its text and the files that it names by a link or by a word.
-func (t *turn) read(prompt []v1.ContentBlock) {
+func (t *turn) read(prompt []wire.ContentBlock) {
 	var texts []string
 	for _, block := range prompt {
 		switch b := block.(type) {
-		case *v1.TextContent:
+		case *wire.TextContent:
 			texts = append(texts, b.Text)
-		case *v1.ResourceLink:
+		case *wire.ResourceLink:
 			t.name(b.URI)
-		case *v1.EmbeddedResource:
+		case *wire.EmbeddedResource:
 			if b.Resource.Text != nil {
 				t.name(b.Resource.Text.URI)
 			}

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // mostRenamed bounds the files that a renaming changes.
@@ -60,10 +61,10 @@ func (t *turn) renameIn(ctx context.Context, old, text string, past bool) error 
 	}
 	id := t.begin(v1.ToolCall{
 		Title:     "Rename in " + t.file.name(),
-		Kind:      acp.Set(v1.ToolEdit),
+		Kind:      acp.Set(wire.ToolEdit),
 		Status:    acp.Set(v1.ToolInProgress),
 		Content:   acp.Set([]v1.ToolCallContent{diff}),
-		Locations: acp.Set([]v1.ToolCallLocation{{Path: t.file.path}}),
+		Locations: acp.Set([]wire.ToolCallLocation{{Path: t.file.path}}),
 	})
 	write := func() error { return t.writeText(ctx, text) }
 	if past {

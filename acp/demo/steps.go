@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 func say(text string) step {
@@ -61,9 +62,9 @@ func readFile(ctx context.Context, t *turn) error {
 	}
 	id := t.begin(v1.ToolCall{
 		Title:     "Read " + t.file.name(),
-		Kind:      acp.Set(v1.ToolRead),
+		Kind:      acp.Set(wire.ToolRead),
 		Status:    acp.Set(v1.ToolInProgress),
-		Locations: acp.Set([]v1.ToolCallLocation{{Path: t.file.path}}),
+		Locations: acp.Set([]wire.ToolCallLocation{{Path: t.file.path}}),
 		RawInput:  raw(map[string]string{"path": t.file.path}),
 	})
 	text, err := t.readText(ctx)
@@ -126,14 +127,14 @@ func editFile(ctx context.Context, t *turn) error {
 	}
 	call := v1.ToolCall{
 		Title:     fmt.Sprintf("%s %s", strings.ToUpper(what[:1])+what[1:], t.file.name()),
-		Kind:      acp.Set(v1.ToolEdit),
+		Kind:      acp.Set(wire.ToolEdit),
 		Status:    acp.Set(v1.ToolPending),
 		Content:   acp.Set([]v1.ToolCallContent{diff}),
-		Locations: acp.Set([]v1.ToolCallLocation{{Path: t.file.path, Line: acp.Set(line)}}),
+		Locations: acp.Set([]wire.ToolCallLocation{{Path: t.file.path, Line: acp.Set(line)}}),
 		RawInput:  raw(map[string]string{"path": t.file.path}),
 	}
 	id := t.begin(call)
-	yes, err := t.allowed(ctx, v1.ToolEdit, patch(id, call))
+	yes, err := t.allowed(ctx, wire.ToolEdit, patch(id, call))
 	if err != nil {
 		return err
 	}
@@ -179,12 +180,12 @@ func runCommand(ctx context.Context, t *turn) error {
 	}
 	call := v1.ToolCall{
 		Title:    t.command,
-		Kind:     acp.Set(v1.ToolExecute),
+		Kind:     acp.Set(wire.ToolExecute),
 		Status:   acp.Set(v1.ToolPending),
 		RawInput: raw(map[string]string{"command": t.command, "cwd": t.session.cwd}),
 	}
 	id := t.begin(call)
-	yes, err := t.allowed(ctx, v1.ToolExecute, patch(id, call))
+	yes, err := t.allowed(ctx, wire.ToolExecute, patch(id, call))
 	if err != nil {
 		return err
 	}
@@ -261,25 +262,25 @@ func sayFollowUp(ctx context.Context, t *turn) error {
 // showTools makes a tool call of each kind, one of which fails.
 func showTools(ctx context.Context, t *turn) error {
 	for _, tool := range []struct {
-		kind    v1.ToolKind
+		kind    wire.ToolKind
 		title   string
 		content v1.ToolCallContent
 	}{
-		{v1.ToolRead, "Read nothing", text("one line")},
-		{v1.ToolSearch, "Search for `needle`", text("hay.txt:3: a needle\nhay.txt:9: another needle")},
-		{v1.ToolEdit, "Edit made-up.lua", &v1.Diff{
+		{wire.ToolRead, "Read nothing", text("one line")},
+		{wire.ToolSearch, "Search for `needle`", text("hay.txt:3: a needle\nhay.txt:9: another needle")},
+		{wire.ToolEdit, "Edit made-up.lua", &v1.Diff{
 			Path:    filepath.Join(t.session.cwd, "made-up.lua"),
 			OldText: acp.Set("local n = 1\nreturn n\n"), NewText: "local n = 2\nreturn n\n",
 		}},
-		{v1.ToolDelete, "Delete made-up.txt", nil},
-		{v1.ToolMove, "Move made-up.txt to elsewhere.txt", nil},
-		{v1.ToolExecute, "make believe", text("make: *** No rule to make target 'believe'.  Stop.")},
-		{v1.ToolThink, "Think about it", text("Hm.")},
-		{v1.ToolFetch, "Fetch a page", &v1.Content{Content: &v1.ResourceLink{
+		{wire.ToolDelete, "Delete made-up.txt", nil},
+		{wire.ToolMove, "Move made-up.txt to elsewhere.txt", nil},
+		{wire.ToolExecute, "make believe", text("make: *** No rule to make target 'believe'.  Stop.")},
+		{wire.ToolThink, "Think about it", text("Hm.")},
+		{wire.ToolFetch, "Fetch a page", &v1.Content{Content: &wire.ResourceLink{
 			Name: "the protocol", URI: "https://agentclientprotocol.com",
 		}}},
-		{v1.ToolSwitchMode, "Stay in this mode", nil},
-		{v1.ToolOther, "Do something else", text("**done**")},
+		{wire.ToolSwitchMode, "Stay in this mode", nil},
+		{wire.ToolOther, "Do something else", text("**done**")},
 	} {
 		id := t.begin(v1.ToolCall{
 			Title: tool.title, Kind: acp.Set(tool.kind), Status: acp.Set(v1.ToolInProgress),
@@ -292,7 +293,7 @@ func showTools(ctx context.Context, t *turn) error {
 		if tool.content != nil {
 			u.Content = acp.Set([]v1.ToolCallContent{tool.content})
 		}
-		if tool.kind == v1.ToolExecute {
+		if tool.kind == wire.ToolExecute {
 			u.Status = acp.Set(v1.ToolFailed)
 		}
 		t.send(u)
@@ -305,21 +306,21 @@ func askTwice(ctx context.Context, t *turn) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	calls := []v1.ToolCall{
-		{Title: "true", Kind: acp.Set(v1.ToolExecute), RawInput: raw(map[string]string{"command": "true"})},
-		{Title: "Edit nothing", Kind: acp.Set(v1.ToolEdit)},
+		{Title: "true", Kind: acp.Set(wire.ToolExecute), RawInput: raw(map[string]string{"command": "true"})},
+		{Title: "Edit nothing", Kind: acp.Set(wire.ToolEdit)},
 	}
 	type answer struct {
-		kind v1.PermissionOptionKind
+		kind wire.PermissionOptionKind
 		err  error
 	}
 	answers := make([]chan answer, len(calls))
-	ids := make([]v1.ToolCallID, len(calls))
+	ids := make([]wire.ToolCallID, len(calls))
 	for i, call := range calls {
 		call.Status = acp.Set(v1.ToolPending)
 		ids[i] = t.begin(call)
 		answers[i] = make(chan answer, 1)
 		go func() {
-			kind, err := t.ask(ctx, call.Kind.Or(v1.ToolOther), patch(ids[i], call))
+			kind, err := t.ask(ctx, call.Kind.Or(wire.ToolOther), patch(ids[i], call))
 			if err != nil {
 				cancel() // the other one too
 			}
@@ -331,10 +332,10 @@ func askTwice(ctx context.Context, t *turn) error {
 	for i := range calls {
 		a := <-answers[i]
 		switch a.kind {
-		case v1.PermissionAllowOnce, v1.PermissionAllowAlways:
+		case wire.PermissionAllowOnce, wire.PermissionAllowAlways:
 			allowed++
 			t.finish(ids[i], v1.ToolCompleted, "")
-		case v1.PermissionRejectOnce, v1.PermissionRejectAlways:
+		case wire.PermissionRejectOnce, wire.PermissionRejectAlways:
 			t.finish(ids[i], v1.ToolFailed, "")
 		}
 		if failure == nil || errors.Is(a.err, errCancelled) {
@@ -396,14 +397,14 @@ func crash(context.Context, *turn) error {
 }
 
 // patch returns a tool call as permission requests contain it.
-func patch(id v1.ToolCallID, call v1.ToolCall) v1.ToolCallUpdate {
+func patch(id wire.ToolCallID, call v1.ToolCall) v1.ToolCallUpdate {
 	return v1.ToolCallUpdate{
 		ToolCallID: id, Title: acp.Set(call.Title), Kind: call.Kind, Status: call.Status, Content: call.Content,
 		Locations: call.Locations, RawInput: call.RawInput,
 	}
 }
 
-func text(s string) v1.ToolCallContent { return &v1.Content{Content: v1.Text(s)} }
+func text(s string) v1.ToolCallContent { return &v1.Content{Content: wire.Text(s)} }
 
 // raw encodes a map, which cannot fail.
 func raw(v any) acp.Opt[json.RawMessage] {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // turn is the state that the steps of a script share. It lives on the turn's goroutine.
@@ -43,7 +44,7 @@ const (
 var errCancelled = errors.New("cancelled by the user")
 
 // start begins a turn in a session that has none; it is cancelled when ctx ends. The agent's mu is held.
-func (a *agent) start(ctx context.Context, r *acp.Request, s *session, prompt []v1.ContentBlock) {
+func (a *agent) start(ctx context.Context, r *acp.Request, s *session, prompt []wire.ContentBlock) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.cancel = cancel
 	t := &turn{agent: a, session: s, client: a.client, stop: v1.StopEndTurn}
@@ -61,7 +62,7 @@ func (t *turn) voice() voice {
 }
 
 // run plays the script that the prompt chooses, and answers the prompt.
-func (t *turn) run(ctx context.Context, r *acp.Request, prompt []v1.ContentBlock) {
+func (t *turn) run(ctx context.Context, r *acp.Request, prompt []wire.ContentBlock) {
 	t.read(prompt)
 	if !t.session.titled {
 		t.session.titled = true
@@ -107,13 +108,13 @@ func (t *turn) send(u v1.SessionUpdate) { t.update(t.session, u) }
 // stream sends a text piece by piece, as a model makes it.
 func (t *turn) stream(ctx context.Context, text string, chunk func(v1.ContentChunk) v1.SessionUpdate) error {
 	t.session.messages++
-	id := v1.MessageID(fmt.Sprintf("message-%d", t.session.messages))
+	id := wire.MessageID(fmt.Sprintf("message-%d", t.session.messages))
 	for _, piece := range pieces(text) {
 		if err := t.pace.pause(ctx); err != nil {
 			return err
 		}
 		t.session.said += len(piece)
-		t.send(chunk(v1.ContentChunk{Content: v1.Text(piece), MessageID: id}))
+		t.send(chunk(v1.ContentChunk{Content: wire.Text(piece), MessageID: id}))
 	}
 	return nil
 }
@@ -166,24 +167,24 @@ func (t *turn) tell(method string, params any) {
 }
 
 // begin announces a tool call.
-func (t *turn) begin(call v1.ToolCall) v1.ToolCallID {
+func (t *turn) begin(call v1.ToolCall) wire.ToolCallID {
 	t.session.calls++
-	call.ToolCallID = v1.ToolCallID(fmt.Sprintf("call-%d", t.session.calls))
+	call.ToolCallID = wire.ToolCallID(fmt.Sprintf("call-%d", t.session.calls))
 	t.send(&call)
 	return call.ToolCallID
 }
 
 // finish ends a tool call, with a text to show if there is one.
-func (t *turn) finish(id v1.ToolCallID, status v1.ToolCallStatus, text string) {
+func (t *turn) finish(id wire.ToolCallID, status v1.ToolCallStatus, text string) {
 	u := &v1.ToolCallUpdate{ToolCallID: id, Status: acp.Set(status)}
 	if text != "" {
-		u.Content = acp.Set([]v1.ToolCallContent{&v1.Content{Content: v1.Text(text)}})
+		u.Content = acp.Set([]v1.ToolCallContent{&v1.Content{Content: wire.Text(text)}})
 	}
 	t.send(u)
 }
 
 // allowed asks for permission to make a tool call, unless the session's mode or an earlier answer decides.
-func (t *turn) allowed(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (bool, error) {
+func (t *turn) allowed(ctx context.Context, kind wire.ToolKind, call v1.ToolCallUpdate) (bool, error) {
 	t.mu.Lock()
 	auto := t.session.mode == modeAuto
 	t.mu.Unlock()
@@ -197,32 +198,32 @@ func (t *turn) allowed(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUp
 	if err != nil {
 		return false, err
 	}
-	yes := chosen == v1.PermissionAllowOnce || chosen == v1.PermissionAllowAlways
-	if chosen == v1.PermissionAllowAlways || chosen == v1.PermissionRejectAlways {
+	yes := chosen == wire.PermissionAllowOnce || chosen == wire.PermissionAllowAlways
+	if chosen == wire.PermissionAllowAlways || chosen == wire.PermissionRejectAlways {
 		t.session.answers[kind] = yes
 	}
 	return yes, nil
 }
 
 // ask asks for permission and returns the kind of the option that the user chose. The options' ids are their kinds.
-func (t *turn) ask(ctx context.Context, kind v1.ToolKind, call v1.ToolCallUpdate) (v1.PermissionOptionKind, error) {
-	what := map[v1.ToolKind]string{v1.ToolEdit: "edits", v1.ToolExecute: "commands"}[kind]
+func (t *turn) ask(ctx context.Context, kind wire.ToolKind, call v1.ToolCallUpdate) (wire.PermissionOptionKind, error) {
+	what := map[wire.ToolKind]string{wire.ToolEdit: "edits", wire.ToolExecute: "commands"}[kind]
 	request := v1.RequestPermissionRequest{SessionID: t.session.id, ToolCall: call}
 	for _, o := range []struct {
-		kind v1.PermissionOptionKind
+		kind wire.PermissionOptionKind
 		name string
 	}{
-		{v1.PermissionAllowOnce, "Yes"},
-		{v1.PermissionAllowAlways, "Yes, and all " + what + " in this session"},
-		{v1.PermissionRejectOnce, "No"},
-		{v1.PermissionRejectAlways, "No, and no " + what + " in this session"},
+		{wire.PermissionAllowOnce, "Yes"},
+		{wire.PermissionAllowAlways, "Yes, and all " + what + " in this session"},
+		{wire.PermissionRejectOnce, "No"},
+		{wire.PermissionRejectAlways, "No, and no " + what + " in this session"},
 	} {
 		request.Options = append(request.Options,
-			v1.PermissionOption{OptionID: v1.PermissionOptionID(o.kind), Name: o.name, Kind: o.kind})
+			wire.PermissionOption{OptionID: wire.PermissionOptionID(o.kind), Name: o.name, Kind: o.kind})
 	}
 	chosen, err := t.voice().permission(ctx, t, request)
 	if err != nil {
 		return "", fmt.Errorf("ask for permission: %w", err)
 	}
-	return v1.PermissionOptionKind(chosen), nil
+	return wire.PermissionOptionKind(chosen), nil
 }

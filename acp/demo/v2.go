@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // voiceV2 speaks version 2: the agent reads and writes the disk, and runs commands itself.
@@ -27,13 +28,13 @@ func (a *voiceV2) serve(r *acp.Request) {
 		serve(r, a.welcome)
 	case v2.MethodAuthLogin:
 		serve(r, func(p v2.LoginAuthRequest) (*v1.AuthenticateResponse, error) {
-			return a.authenticate(v1.AuthenticateRequest{MethodID: v1.AuthMethodID(p.MethodID)})
+			return a.authenticate(v1.AuthenticateRequest{MethodID: wire.AuthMethodID(p.MethodID)})
 		})
 	case v2.MethodAuthLogout:
 		serve(r, a.logout)
 	case v2.MethodSessionNew:
 		serve(r, a.newSession)
-	case v2.MethodSessionList:
+	case wire.MethodSessionList:
 		serve(r, a.list)
 	case v2.MethodSessionResume:
 		serve(r, a.resume)
@@ -52,39 +53,39 @@ func (a *voiceV2) welcome(v2.InitializeRequest) (*v2.InitializeResponse, error) 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	// What the scripts check: there are terminals, though the agent's own, and notices need no capability.
-	a.client = v1.ClientCapabilities{Terminal: true, Session: &v1.ClientSessionCapabilities{Notices: &v1.Supported{}}}
+	a.client = v1.ClientCapabilities{Terminal: true, Session: &v1.ClientSessionCapabilities{Notices: &wire.Supported{}}}
 	return &v2.InitializeResponse{
 		ProtocolVersion: v2.Version,
-		Info:            v2.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
+		Info:            wire.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
 		Capabilities: v2.AgentCapabilities{
-			Session: &v2.SessionCapabilities{Prompt: &v2.PromptCapabilities{EmbeddedContext: &v2.Supported{}}},
+			Session: &v2.SessionCapabilities{Prompt: &v2.PromptCapabilities{EmbeddedContext: &wire.Supported{}}},
 			Auth:    &v2.AgentAuthCapabilities{},
 		},
 		AuthMethods: []v2.AuthMethod{{
-			Type: v2.AuthMethodAgent, MethodID: v2.AuthMethodID(loginMethod), Name: loginName, Description: loginDescription,
+			Type: v2.AuthMethodAgent, MethodID: wire.AuthMethodID(loginMethod), Name: loginName, Description: loginDescription,
 		}},
 	}, nil
 }
 
 func (a *voiceV2) newSession(p v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
 	s := a.open(p.CWD)
-	return &v2.NewSessionResponse{SessionID: v2.SessionID(s.id), SessionChoices: choicesOf(modeAsk)}, nil
+	return &v2.NewSessionResponse{SessionID: wire.SessionID(s.id), SessionChoices: choicesOf(modeAsk)}, nil
 }
 
 // list returns the sessions of this process, which are all there are.
-func (a *voiceV2) list(v2.ListSessionsRequest) (*v2.ListSessionsResponse, error) {
+func (a *voiceV2) list(wire.ListSessionsRequest) (*v2.ListSessionsResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := &v2.ListSessionsResponse{}
 	for _, id := range slices.Sorted(maps.Keys(a.sessions)) {
-		r.Sessions = append(r.Sessions, v2.SessionInfo{SessionID: v2.SessionID(id), CWD: a.sessions[id].cwd})
+		r.Sessions = append(r.Sessions, v2.SessionInfo{SessionID: wire.SessionID(id), CWD: a.sessions[id].cwd})
 	}
 	return r, nil
 }
 
 func (a *voiceV2) resume(p v2.ResumeSessionRequest) (*v2.SessionChoices, error) {
 	a.mu.Lock()
-	s := a.sessions[v1.SessionID(p.SessionID)]
+	s := a.sessions[wire.SessionID(p.SessionID)]
 	if s == nil {
 		a.mu.Unlock()
 		return nil, missing(p.SessionID)
@@ -103,24 +104,24 @@ func (a *voiceV2) resume(p v2.ResumeSessionRequest) (*v2.SessionChoices, error) 
 	return &choices, nil
 }
 
-func (a *voiceV2) close(p v2.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
-	if r, err := a.closeSession(v1.CloseSessionRequest{SessionID: v1.SessionID(p.SessionID)}); err == nil {
+func (a *voiceV2) close(p wire.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
+	if r, err := a.closeSession(wire.CloseSessionRequest{SessionID: wire.SessionID(p.SessionID)}); err == nil {
 		return r, nil
 	}
 	return nil, missing(p.SessionID)
 }
 
 // missing says that there is no such session.
-func missing(id v2.SessionID) error {
+func missing(id wire.SessionID) error {
 	data, _ := json.Marshal(map[string]any{"sessionId": id})
 	return &acp.Error{Code: acp.CodeResourceNotFound, Message: fmt.Sprintf("there is no session %q", id), Data: data}
 }
 
 // chosen is a [v2.SetSessionConfigOptionRequest] of one of several values.
 type chosen struct {
-	SessionID v1.SessionID            `json:"sessionId" wire:"required"`
-	ConfigID  string                  `json:"configId" wire:"required"`
-	Value     v1.SessionConfigValueID `json:"value" wire:"required"`
+	SessionID wire.SessionID            `json:"sessionId" wire:"required"`
+	ConfigID  string                    `json:"configId" wire:"required"`
+	Value     wire.SessionConfigValueID `json:"value" wire:"required"`
 }
 
 func (a *voiceV2) setOption(p chosen) (*v2.SetSessionConfigOptionResponse, error) {
@@ -135,14 +136,14 @@ func (a *voiceV2) setOption(p chosen) (*v2.SetSessionConfigOptionResponse, error
 
 // prompt begins a turn, or holds the prompt until the running turn is over.
 func (a *voiceV2) prompt(r *acp.Request) {
-	var p v2.PromptRequest
+	var p wire.PromptRequest
 	if err := acp.Decode(r.Params, &p); err != nil {
 		r.ReplyError(invalid("%s: %v", r.Method, err))
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch s := a.sessions[v1.SessionID(p.SessionID)]; {
+	switch s := a.sessions[wire.SessionID(p.SessionID)]; {
 	case s == nil:
 		r.ReplyError(missing(p.SessionID))
 	case len(p.Prompt) == 0:
@@ -157,13 +158,13 @@ func (a *voiceV2) prompt(r *acp.Request) {
 }
 
 // insert takes a prompt into the conversation, and starts its turn. The agent's mu is held.
-func (a *voiceV2) insert(r *acp.Request, s *session, p v2.PromptRequest) {
+func (a *voiceV2) insert(r *acp.Request, s *session, p wire.PromptRequest) {
 	s.prompts++
-	id := v2.MessageID(fmt.Sprintf("prompt-%d", s.prompts))
-	a.note(s, &v2.UserMessage{MessageID: id, Content: acp.Set([]v2.ContentBlock(p.Prompt))})
+	id := wire.MessageID(fmt.Sprintf("prompt-%d", s.prompts))
+	a.note(s, &v2.UserMessage{MessageID: id, Content: acp.Set([]wire.ContentBlock(p.Prompt))})
 	r.Reply(v2.PromptResponse{MessageID: id})
 	a.send(s, &v2.StateUpdate{State: v2.StateRunning})
-	a.start(a.life, r, s, as[[]v1.ContentBlock](p.Prompt))
+	a.start(a.life, r, s, as[[]wire.ContentBlock](p.Prompt))
 }
 
 func (a *voiceV2) ended(_ *acp.Request, s *session, reason v1.StopReason, err error) {
@@ -182,13 +183,13 @@ func (a *voiceV2) ended(_ *acp.Request, s *session, reason v1.StopReason, err er
 	}
 	r := s.queued[0]
 	s.queued = s.queued[1:]
-	var p v2.PromptRequest
+	var p wire.PromptRequest
 	_ = acp.Decode(r.Params, &p) // which it was when it came
 	a.insert(r, s, p)
 }
 
 func (a *voiceV2) send(s *session, u v2.SessionUpdate) {
-	_ = a.conn.Notify(v2.MethodSessionUpdate, &v2.UpdateSessionNotification{SessionID: v2.SessionID(s.id), Update: u})
+	_ = a.conn.Notify(v2.MethodSessionUpdate, &v2.UpdateSessionNotification{SessionID: wire.SessionID(s.id), Update: u})
 }
 
 // note is send for updates that belong to the conversation. The agent's mu is held.
@@ -313,30 +314,30 @@ func span(from, end int) string {
 
 func splitLines(text string) []string { return slices.Collect(strings.Lines(text)) }
 
-func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (v1.PermissionOptionID, error) {
+func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (wire.PermissionOptionID, error) {
 	request := v2.RequestPermissionRequest{
-		SessionID: v2.SessionID(p.SessionID), Title: p.ToolCall.Title.Or("") + "?",
+		SessionID: wire.SessionID(p.SessionID), Title: p.ToolCall.Title.Or("") + "?",
 		Subject: &v2.ToolCallPermissionSubject{ToolCall: callInV2(p.ToolCall)},
-		Options: as[[]v2.PermissionOption](p.Options),
+		Options: as[[]wire.PermissionOption](p.Options),
 	}
 	a.send(t.session, &v2.StateUpdate{State: v2.StateRequiresAction})
-	var response v2.RequestPermissionResponse
-	if err := t.call(ctx, v2.MethodSessionRequestPermission, request, &response); err != nil {
+	var response wire.RequestPermissionResponse
+	if err := t.call(ctx, wire.MethodSessionRequestPermission, request, &response); err != nil {
 		return "", err
 	}
 	if ctx.Err() != nil {
 		return "", errCancelled
 	}
 	a.send(t.session, &v2.StateUpdate{State: v2.StateRunning})
-	if selected, ok := response.Outcome.(*v2.SelectedPermissionOutcome); ok {
-		return v1.PermissionOptionID(selected.OptionID), nil
+	if selected, ok := response.Outcome.(*wire.SelectedPermissionOutcome); ok {
+		return wire.PermissionOptionID(selected.OptionID), nil
 	}
-	return v1.PermissionOptionID(v1.PermissionRejectOnce), nil // no answer allows nothing
+	return wire.PermissionOptionID(wire.PermissionRejectOnce), nil // no answer allows nothing
 }
 
 // run runs the command in a terminal of the agent's own.
-func (a *voiceV2) run(ctx context.Context, t *turn, id v1.ToolCallID) (string, error) {
-	terminal := v2.TerminalID("terminal-" + string(id))
+func (a *voiceV2) run(ctx context.Context, t *turn, id wire.ToolCallID) (string, error) {
+	terminal := wire.TerminalID("terminal-" + string(id))
 	tell := func(u v2.SessionUpdate) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -344,7 +345,7 @@ func (a *voiceV2) run(ctx context.Context, t *turn, id v1.ToolCallID) (string, e
 	}
 	tell(&v2.TerminalUpdate{TerminalID: terminal, Command: acp.Set(t.command), CWD: acp.Set(t.session.cwd)})
 	tell(&v2.ToolCallUpdate{
-		ToolCallID: v2.ToolCallID(id), Status: acp.Set(v2.ToolInProgress),
+		ToolCallID: wire.ToolCallID(id), Status: acp.Set(v2.ToolInProgress),
 		Content: acp.Set([]v2.ToolCallContent{&v2.Terminal{TerminalID: terminal}}),
 	})
 	var output bytes.Buffer
@@ -381,11 +382,11 @@ func (f writerFunc) Write(data []byte) (int, error) {
 }
 
 // choicesOf returns what can be set and called in a session.
-func choicesOf(mode v1.SessionConfigValueID) v2.SessionChoices {
+func choicesOf(mode wire.SessionConfigValueID) v2.SessionChoices {
 	var choices v2.SessionChoices
 	for _, o := range optionsOf(mode) {
 		choices.ConfigOptions = append(choices.ConfigOptions, v2.SessionConfigOption{
-			ConfigID: v2.SessionConfigID(o.ID), Name: o.Name, Description: o.Description, Category: string(o.Category),
+			ConfigID: wire.SessionConfigID(o.ID), Name: o.Name, Description: o.Description, Category: string(o.Category),
 			Kind: as[v2.SessionConfigKind](o.Kind),
 		})
 	}

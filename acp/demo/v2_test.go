@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
@@ -23,7 +24,7 @@ type clientV2 struct {
 	t        *testing.T
 	official *schema.V
 	conn     *acp.Conn
-	session  v2.SessionID
+	session  wire.SessionID
 	answer   string
 	updates  chan v2.SessionUpdate
 	asked    chan v2.RequestPermissionRequest
@@ -108,7 +109,7 @@ func (c *clientV2) story() (words []string, end *v2.StateUpdate) {
 				return words, u
 			}
 		case *v2.AgentMessageChunk:
-			if t, ok := u.Content.(*v2.TextContent); ok {
+			if t, ok := u.Content.(*wire.TextContent); ok {
 				words = append(words, t.Text)
 			}
 		case *v2.UserMessage:
@@ -147,11 +148,11 @@ func (c *clientV2) HandleRequest(r *acp.Request) {
 		c.t.Error(err)
 	}
 	c.asked <- p
-	outcome := v2.RequestPermissionOutcome(&v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(c.answer)})
+	outcome := wire.RequestPermissionOutcome(&wire.SelectedPermissionOutcome{OptionID: wire.PermissionOptionID(c.answer)})
 	if c.answer == "" {
-		outcome = &v2.CancelledPermissionOutcome{}
+		outcome = &wire.CancelledPermissionOutcome{}
 	}
-	r.Reply(v2.RequestPermissionResponse{Outcome: outcome})
+	r.Reply(wire.RequestPermissionResponse{Outcome: outcome})
 }
 
 // The tour is that of version 1, by the means of version 2: the disk, and terminals of the agent's.

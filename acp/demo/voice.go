@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // voice is how the agent speaks in one version of the protocol. The scripts use the types of version 1.
@@ -15,10 +16,10 @@ type voice interface {
 	// update tells what happens in a session.
 	update(s *session, u v1.SessionUpdate)
 	// permission asks the user and returns the chosen option, "" for none.
-	permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (v1.PermissionOptionID, error)
+	permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (wire.PermissionOptionID, error)
 	// run runs the turn's command in a terminal that the call shows, and returns its output. When ctx ends, so does
 	// the command.
-	run(ctx context.Context, t *turn, id v1.ToolCallID) (output string, err error)
+	run(ctx context.Context, t *turn, id wire.ToolCallID) (output string, err error)
 	// ended is called when the turn is over, with the request that began it: the session may have another now.
 	ended(r *acp.Request, s *session, reason v1.StopReason, err error)
 }
@@ -55,11 +56,11 @@ func (a *voiceV1) welcome(p v1.InitializeRequest) (*v1.InitializeResponse, error
 	a.client = p.ClientCapabilities
 	return &v1.InitializeResponse{
 		ProtocolVersion: v1.Version,
-		AgentInfo:       &v1.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
+		AgentInfo:       &wire.Implementation{Name: "acp-nvim-demo", Title: "Demo", Version: a.version},
 		AgentCapabilities: v1.AgentCapabilities{
 			PromptCapabilities:  v1.PromptCapabilities{EmbeddedContext: true},
-			SessionCapabilities: v1.SessionCapabilities{Close: &v1.Supported{}},
-			Auth:                v1.AgentAuthCapabilities{Logout: &v1.Supported{}},
+			SessionCapabilities: v1.SessionCapabilities{Close: &wire.Supported{}},
+			Auth:                v1.AgentAuthCapabilities{Logout: &wire.Supported{}},
 		},
 		AuthMethods: []v1.AuthMethod{{
 			ID: loginMethod, Name: loginName, Description: loginDescription,
@@ -84,7 +85,7 @@ func (a *voiceV1) newSession(r *acp.Request) {
 
 // prompt starts a turn; the goroutine that runs it answers the request.
 func (a *voiceV1) prompt(r *acp.Request) {
-	var p v1.PromptRequest
+	var p wire.PromptRequest
 	if err := acp.Decode(r.Params, &p); err != nil {
 		r.ReplyError(invalid("%s: %v", r.Method, err))
 		return
@@ -107,12 +108,12 @@ func (a *voiceV1) update(s *session, u v1.SessionUpdate) {
 	_ = a.conn.Notify(v1.MethodSessionUpdate, &v1.SessionNotification{SessionID: s.id, Update: u})
 }
 
-func (a *voiceV1) permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (v1.PermissionOptionID, error) {
-	var response v1.RequestPermissionResponse
-	if err := t.call(ctx, v1.MethodSessionRequestPermission, p, &response); err != nil {
+func (a *voiceV1) permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (wire.PermissionOptionID, error) {
+	var response wire.RequestPermissionResponse
+	if err := t.call(ctx, wire.MethodSessionRequestPermission, p, &response); err != nil {
 		return "", err
 	}
-	selected, ok := response.Outcome.(*v1.SelectedPermissionOutcome)
+	selected, ok := response.Outcome.(*wire.SelectedPermissionOutcome)
 	if !ok {
 		return "", errCancelled
 	}
@@ -132,7 +133,7 @@ func (a *voiceV1) ended(r *acp.Request, s *session, reason v1.StopReason, err er
 
 // run has the client run the command. Whatever happens, the terminal is released; if ctx has ended, the command is
 // killed first.
-func (a *voiceV1) run(ctx context.Context, t *turn, id v1.ToolCallID) (output string, err error) {
+func (a *voiceV1) run(ctx context.Context, t *turn, id wire.ToolCallID) (output string, err error) {
 	var created v1.CreateTerminalResponse
 	// Not abandoned halfway: what has been created must be released.
 	err = t.call(context.WithoutCancel(ctx), v1.MethodTerminalCreate, v1.CreateTerminalRequest{

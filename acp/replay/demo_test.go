@@ -11,7 +11,8 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/demo"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -32,8 +33,8 @@ func (e *editor) HandleNotification(method string, params json.RawMessage) { e.n
 func (e *editor) HandleRequest(r *acp.Request) {
 	e.note(r.Method, r.Params)
 	switch r.Method {
-	case v1.MethodSessionRequestPermission:
-		r.Reply(v1.RequestPermissionResponse{Outcome: &v1.SelectedPermissionOutcome{OptionID: "allow_once"}})
+	case wire.MethodSessionRequestPermission:
+		r.Reply(wire.RequestPermissionResponse{Outcome: &wire.SelectedPermissionOutcome{OptionID: "allow_once"}})
 	case v1.MethodTerminalCreate:
 		r.Reply(v1.CreateTerminalResponse{TerminalID: "terminal"})
 	case v1.MethodTerminalWaitForExit:
@@ -62,8 +63,8 @@ func converse(t *testing.T, agent func(stdin io.Reader, stdout io.WriteCloser) e
 			FS: v1.FileSystemCapabilities{WriteTextFile: true}, Terminal: true,
 		}}},
 		{v1.MethodSessionNew, v1.NewSessionRequest{CWD: cwd}},
-		{v1.MethodSessionPrompt, v1.PromptRequest{SessionID: "demo-1", Prompt: []v1.ContentBlock{v1.Text("tour")}}},
-		{v1.MethodSessionPrompt, v1.PromptRequest{SessionID: "demo-1", Prompt: []v1.ContentBlock{v1.Text("thanks")}}},
+		{v1.MethodSessionPrompt, wire.PromptRequest{SessionID: "demo-1", Prompt: []wire.ContentBlock{wire.Text("tour")}}},
+		{v1.MethodSessionPrompt, wire.PromptRequest{SessionID: "demo-1", Prompt: []wire.ContentBlock{wire.Text("thanks")}}},
 	} {
 		answers := make(chan error, 1)
 		conn.Call(call.method, call.params, func(result json.RawMessage, err error) {

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
 // maxGap is the longest pause between two messages, however long the recorded agent took.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	v1 "github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/v1"
 )
 
 // oneByOne moves prompts that were sent while a turn of their session ran to the end of that turn. A client with a

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Agents may report who is logged in, and to what. In the schema that is unstable; Claude and Codex use a notification
@@ -35,7 +35,7 @@ const (
 // loginOf reads a notification about the login; ok is false for any other method.
 func loginOf(method string, params json.RawMessage) (l Login, ok bool) {
 	switch method {
-	case draft.MethodAuthStatusUpdate:
+	case wire.MethodAuthStatusUpdate:
 		return loginIn(params), true
 	case methodVendorAuthStatus:
 		var n struct {
@@ -56,7 +56,7 @@ func loginOf(method string, params json.RawMessage) (l Login, ok bool) {
 
 // loginIn reads the answer to auth/status, or the notification with the same fields.
 func loginIn(raw json.RawMessage) Login {
-	var r draft.AuthStatusResponse
+	var r wire.AuthStatusResponse
 	if decode(raw, nil, &r) != nil {
 		return Login{}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // drafts is a connection with the unstable part of the protocol that is the same in both versions.
@@ -57,34 +57,34 @@ func (d *drafts) afterMessages(id string, updates []Update) []Update {
 
 // SetTitle implements [Agent].
 func (d *drafts) SetTitle(sessionID, title string, done func(string, error)) (cancel func()) {
-	request := draft.SetSessionTitleRequest{SessionID: sessionID, Title: title}
-	return d.conn.Call(draft.MethodSessionSetTitle, request, answered(done, func(r draft.SetSessionTitleResponse) string { return r.Title }))
+	request := wire.SetSessionTitleRequest{SessionID: sessionID, Title: title}
+	return d.conn.Call(wire.MethodSessionSetTitle, request, answered(done, func(r wire.SetSessionTitleResponse) string { return r.Title }))
 }
 
 // Archive implements [Agent].
 func (d *drafts) Archive(sessionID string, archived bool, done func(error)) (cancel func()) {
 	if archived {
-		return d.conn.Call(draft.MethodSessionArchive, draft.ArchiveSessionRequest{SessionID: sessionID}, justDone(done))
+		return d.conn.Call(wire.MethodSessionArchive, wire.ArchiveSessionRequest{SessionID: sessionID}, justDone(done))
 	}
-	return d.conn.Call(draft.MethodSessionUnarchive, draft.UnarchiveSessionRequest{SessionID: sessionID}, justDone(done))
+	return d.conn.Call(wire.MethodSessionUnarchive, wire.UnarchiveSessionRequest{SessionID: sessionID}, justDone(done))
 }
 
 // archiveFilter says which sessions to list.
-func archiveFilter(archived bool) draft.SessionArchiveFilter {
+func archiveFilter(archived bool) wire.SessionArchiveFilter {
 	if archived {
-		return draft.ArchiveOnly
+		return wire.ArchiveOnly
 	}
 	return "" // only those that are not archived
 }
 
 // Status implements [Agent].
 func (d *drafts) Status(sessionID string, done func(error)) (cancel func()) {
-	return d.conn.Call(draft.MethodSessionStatus, draft.SessionStatusRequest{SessionID: sessionID}, justDone(done))
+	return d.conn.Call(wire.MethodSessionStatus, wire.SessionStatusRequest{SessionID: sessionID}, justDone(done))
 }
 
 // AskLogin implements [Agent].
 func (d *drafts) AskLogin() {
-	d.conn.Call(draft.MethodAuthStatus, draft.AuthStatusRequest{}, func(raw json.RawMessage, err error) {
+	d.conn.Call(wire.MethodAuthStatus, wire.AuthStatusRequest{}, func(raw json.RawMessage, err error) {
 		if err == nil { // otherwise nothing is known, as before
 			d.client.LoggedIn(loginIn(raw))
 		}
@@ -93,7 +93,7 @@ func (d *drafts) AskLogin() {
 
 // Providers implements [Agent].
 func (d *drafts) Providers(done func([]Provider, error)) (cancel func()) {
-	return d.conn.Call(draft.MethodProvidersList, draft.ListProvidersRequest{}, answered(done, func(r draft.ListProvidersResponse) []Provider {
+	return d.conn.Call(wire.MethodProvidersList, wire.ListProvidersRequest{}, answered(done, func(r wire.ListProvidersResponse) []Provider {
 		list := make([]Provider, len(r.Providers))
 		for i, p := range r.Providers {
 			list[i] = Provider{ID: p.ProviderID, Types: p.Supported, Required: p.Required}
@@ -107,13 +107,13 @@ func (d *drafts) Providers(done func([]Provider, error)) (cancel func()) {
 
 // SetProvider implements [Agent].
 func (d *drafts) SetProvider(p Provider, headers map[string]string, done func(error)) (cancel func()) {
-	request := draft.SetProviderRequest{ProviderID: p.ID, APIType: p.Type, BaseURL: p.URL, Headers: headers}
-	return d.conn.Call(draft.MethodProvidersSet, request, justDone(done))
+	request := wire.SetProviderRequest{ProviderID: p.ID, APIType: p.Type, BaseURL: p.URL, Headers: headers}
+	return d.conn.Call(wire.MethodProvidersSet, request, justDone(done))
 }
 
 // DisableProvider implements [Agent].
 func (d *drafts) DisableProvider(id string, done func(error)) (cancel func()) {
-	return d.conn.Call(draft.MethodProvidersDisable, draft.DisableProviderRequest{ProviderID: id}, justDone(done))
+	return d.conn.Call(wire.MethodProvidersDisable, wire.DisableProviderRequest{ProviderID: id}, justDone(done))
 }
 
 // SystemPrompt is what the user tells an agent about how to work. Text is "" for nothing.
@@ -122,19 +122,19 @@ type SystemPrompt struct {
 	Own  bool // instead of the agent's own instructions; needs Info.OwnSystemPrompt
 }
 
-func (p SystemPrompt) wire() *draft.SystemPrompt {
+func (p SystemPrompt) wire() *wire.SystemPrompt {
 	if p.Text == "" {
 		return nil
 	}
-	mode := draft.Append
+	mode := wire.Append
 	if p.Own {
-		mode = draft.Override
+		mode = wire.Override
 	}
-	return &draft.SystemPrompt{Mode: mode, Content: []draft.TextContent{{Text: p.Text}}}
+	return &wire.SystemPrompt{Mode: mode, Content: []wire.TextContent{{Text: p.Text}}}
 }
 
 // takeSystemPrompt notes which system prompts an agent takes.
-func (i *Info) takeSystemPrompt(c *draft.SessionSystemPromptCapabilities) {
+func (i *Info) takeSystemPrompt(c *wire.SessionSystemPromptCapabilities) {
 	i.SystemPrompt = c != nil
 	i.OwnSystemPrompt = c != nil && c.Mode != nil && c.Mode.Override != nil
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 func (a *V1) createElicitation(r *acp.Request, p *v1.CreateElicitationRequest) {
-	a.interrupt(v1.SessionID(a.subagents.rootOf(string(p.SessionID))))
+	a.interrupt(wire.SessionID(a.subagents.rootOf(string(p.SessionID))))
 	a.elicit(r, p)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -22,8 +23,8 @@ import (
 // inV2 is a patch as an update of version 2.
 func inV2(p ToolCallPatch) v2.ToolCallUpdate {
 	return v2.ToolCallUpdate{
-		ToolCallID: v2.ToolCallID(p.ID), Title: p.Title, Name: p.Name,
-		Kind:      mapOpt(p.Kind, func(k ToolKind) v2.ToolKind { return v2.ToolKind(k) }),
+		ToolCallID: wire.ToolCallID(p.ID), Title: p.Title, Name: p.Name,
+		Kind:      mapOpt(p.Kind, func(k ToolKind) wire.ToolKind { return wire.ToolKind(k) }),
 		Status:    mapOpt(p.Status, func(s ToolCallStatus) v2.ToolCallStatus { return v2.ToolCallStatus(s) }),
 		Content:   mapOpt(p.Content, contentInV2),
 		Locations: mapOpt(p.Locations, locationsInV2),
@@ -37,7 +38,7 @@ func contentInV2(list []ToolCallContent) []v2.ToolCallContent {
 	for _, item := range list {
 		switch item := item.(type) {
 		case ContentItem:
-			content = append(content, &v2.Content{Content: &v2.TextContent{Text: item.Content.(Text).Text}})
+			content = append(content, &v2.Content{Content: &wire.TextContent{Text: item.Content.(Text).Text}})
 		case Diff:
 			change := v2.DiffChange{Operation: &v2.DiffModify{Path: item.Path}}
 			switch item.Operation {
@@ -48,7 +49,7 @@ func contentInV2(list []ToolCallContent) []v2.ToolCallContent {
 			}
 			content = append(content, &v2.Diff{Changes: []v2.DiffChange{change}})
 		case TerminalRef:
-			content = append(content, &v2.Terminal{TerminalID: v2.TerminalID(item.TerminalID)})
+			content = append(content, &v2.Terminal{TerminalID: wire.TerminalID(item.TerminalID)})
 		case UnknownItem:
 			content = append(content, &v2.Unknown{Type: item.Type, Raw: item.Raw})
 		}
@@ -56,10 +57,10 @@ func contentInV2(list []ToolCallContent) []v2.ToolCallContent {
 	return content
 }
 
-func locationsInV2(list []Location) []v2.ToolCallLocation {
-	var locations []v2.ToolCallLocation
+func locationsInV2(list []Location) []wire.ToolCallLocation {
+	var locations []wire.ToolCallLocation
 	for _, l := range list {
-		w := v2.ToolCallLocation{Path: l.Path}
+		w := wire.ToolCallLocation{Path: l.Path}
 		if l.Line > 0 {
 			w.Line = acp.Set(uint32(l.Line))
 		}
@@ -81,8 +82,8 @@ func inV1(p ToolCallPatch) (update v1.ToolCallUpdate, lost []string) {
 	}
 	slices.Sort(lost)
 	update = v1.ToolCallUpdate{
-		ToolCallID: v1.ToolCallID(p.ID), Title: unlessNull(p.Title), Name: unlessNull(p.Name),
-		Kind:      mapOpt(unlessNull(p.Kind), func(k ToolKind) v1.ToolKind { return v1.ToolKind(k) }),
+		ToolCallID: wire.ToolCallID(p.ID), Title: unlessNull(p.Title), Name: unlessNull(p.Name),
+		Kind:      mapOpt(unlessNull(p.Kind), func(k ToolKind) wire.ToolKind { return wire.ToolKind(k) }),
 		Status:    mapOpt(unlessNull(p.Status), func(s ToolCallStatus) v1.ToolCallStatus { return v1.ToolCallStatus(s) }),
 		Content:   emptyIfNull(mapOpt(p.Content, contentInV1)),
 		Locations: emptyIfNull(mapOpt(p.Locations, locationsInV1)),
@@ -106,9 +107,9 @@ func contentInV1(list []ToolCallContent) []v1.ToolCallContent {
 	for _, item := range list {
 		switch item := item.(type) {
 		case ContentItem:
-			content = append(content, &v1.Content{Content: v1.Text(item.Content.(Text).Text)})
+			content = append(content, &v1.Content{Content: wire.Text(item.Content.(Text).Text)})
 		case TerminalRef:
-			content = append(content, &v1.Terminal{TerminalID: v1.TerminalID(item.TerminalID)})
+			content = append(content, &v1.Terminal{TerminalID: wire.TerminalID(item.TerminalID)})
 		case UnknownItem:
 			content = append(content, &v1.Unknown{Type: item.Type, Raw: item.Raw})
 		}
@@ -116,10 +117,10 @@ func contentInV1(list []ToolCallContent) []v1.ToolCallContent {
 	return content
 }
 
-func locationsInV1(list []Location) []v1.ToolCallLocation {
-	var locations []v1.ToolCallLocation
+func locationsInV1(list []Location) []wire.ToolCallLocation {
+	var locations []wire.ToolCallLocation
 	for _, l := range list {
-		w := v1.ToolCallLocation{Path: l.Path}
+		w := wire.ToolCallLocation{Path: l.Path}
 		if l.Line > 0 {
 			w.Line = acp.Set(uint32(l.Line))
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file recognizes calls of MCP tools, which no two agents report in the same way.
@@ -185,7 +185,7 @@ func (c *ToolCall) isOther() bool {
 func mcpResult(rawOutput json.RawMessage) []ToolCallContent {
 	var out struct {
 		Result struct {
-			Content acp.List[v1.ContentBlock] `json:"content" wire:"lenient"`
+			Content acp.List[wire.ContentBlock] `json:"content" wire:"lenient"`
 		} `json:"result" wire:"lenient"`
 		Error struct {
 			Message string `json:"message" wire:"lenient"`

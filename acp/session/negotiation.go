@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 const version1 = int(v1.Version)
@@ -40,7 +41,7 @@ func (n *Negotiation) Start(conn *acp.Conn) { n.conn = conn }
 // offer is the request that offers both versions: each finds its own fields in it.
 type offer struct {
 	v1.InitializeRequest
-	Info         v2.Implementation     `json:"info"`
+	Info         wire.Implementation   `json:"info"`
 	Capabilities v2.ClientCapabilities `json:"capabilities"`
 }
 
@@ -53,7 +54,7 @@ func (n *Negotiation) Initialize(done func(Agent, Info, error)) {
 	var request any = hello
 	if n.ask == v2.Version {
 		hello.ProtocolVersion = v2.Version
-		info := v2.Implementation{Name: hello.ClientInfo.Name, Title: hello.ClientInfo.Title, Version: n.version}
+		info := wire.Implementation{Name: hello.ClientInfo.Name, Title: hello.ClientInfo.Title, Version: n.version}
 		request = offer{hello, info, capabilitiesV2()}
 	}
 	n.conn.Call(v1.MethodInitialize, request, func(raw json.RawMessage, err error) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Place is where a session works, and with what, whether it is new or resumed.
@@ -56,9 +57,9 @@ type Pair struct{ Name, Value string }
 func toServers(list []MCPServer) []v1.MCPServer {
 	servers := make([]v1.MCPServer, len(list))
 	for i, s := range list {
-		var headers []v1.HTTPHeader
+		var headers []wire.HTTPHeader
 		for _, h := range s.Headers {
-			headers = append(headers, v1.HTTPHeader{Name: h.Name, Value: h.Value})
+			headers = append(headers, wire.HTTPHeader{Name: h.Name, Value: h.Value})
 		}
 		switch s.Type {
 		case "http":
@@ -68,7 +69,7 @@ func toServers(list []MCPServer) []v1.MCPServer {
 		default:
 			stdio := &v1.MCPServerStdio{Name: s.Name, Command: s.Command, Args: s.Args}
 			for _, e := range s.Env {
-				stdio.Env = append(stdio.Env, v1.EnvVariable{Name: e.Name, Value: e.Value})
+				stdio.Env = append(stdio.Env, wire.EnvVariable{Name: e.Name, Value: e.Value})
 			}
 			servers[i] = stdio
 		}
@@ -84,13 +85,13 @@ func toServersV2(list []MCPServer) []v2.MCPServer {
 		case "http":
 			http := &v2.MCPServerHTTP{Name: s.Name, URL: s.URL}
 			for _, h := range s.Headers {
-				http.Headers = append(http.Headers, v2.HTTPHeader{Name: h.Name, Value: h.Value})
+				http.Headers = append(http.Headers, wire.HTTPHeader{Name: h.Name, Value: h.Value})
 			}
 			servers = append(servers, http)
 		case "stdio":
 			stdio := &v2.MCPServerStdio{Name: s.Name, Command: s.Command, Args: s.Args}
 			for _, e := range s.Env {
-				stdio.Env = append(stdio.Env, v2.EnvVariable{Name: e.Name, Value: e.Value})
+				stdio.Env = append(stdio.Env, wire.EnvVariable{Name: e.Name, Value: e.Value})
 			}
 			servers = append(servers, stdio)
 		}

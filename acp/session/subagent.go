@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // An agent may delegate to others, each in a session of its own, and report on them without being asked. In the schemas
@@ -168,15 +168,15 @@ func (s *subagents) forget(root string) {
 // malformed.
 func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates []Update, known bool) {
 	switch kind {
-	case draft.KindSubagentUpdate:
-		var u draft.SubagentUpdate
+	case wire.KindSubagentUpdate:
+		var u wire.SubagentUpdate
 		if acp.Decode(raw, &u) != nil || u.SessionID == "" || u.SessionID == sessionID || s.isUsers(u.SessionID) {
 			return nil, false
 		}
 		updates = s.told(u.SessionID)
 		return append(updates, s.update(sessionID, u)), true
-	case draft.KindSessionMessage:
-		var m draft.SessionMessage
+	case wire.KindSessionMessage:
+		var m wire.SessionMessage
 		if acp.Decode(raw, &m) != nil {
 			return nil, false
 		}
@@ -190,8 +190,8 @@ func (s *subagents) take(sessionID, kind string, raw json.RawMessage) (updates [
 			}
 		})
 		return nil, true
-	case draft.KindSessionMessageChunk:
-		var c draft.SessionMessageChunk
+	case wire.KindSessionMessageChunk:
+		var c wire.SessionMessageChunk
 		if acp.Decode(raw, &c) != nil {
 			return nil, false
 		}
@@ -222,7 +222,7 @@ func blockWords(block json.RawMessage) string {
 }
 
 // update translates what a session reports about one of its sub-agents.
-func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
+func (s *subagents) update(parent string, u wire.SubagentUpdate) Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	child, known := s.children[u.SessionID]
@@ -233,7 +233,7 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 	child.parent = parent
 	child.cwd = LocalPath(patchedText(child.cwd, u.CWD))
 	if !u.Capabilities.IsZero() {
-		child.cancels = u.Capabilities.Or(draft.SubagentSessionCapabilities{}).Cancel != nil
+		child.cancels = u.Capabilities.Or(wire.SubagentSessionCapabilities{}).Cancel != nil
 	}
 
 	p := ToolCallPatch{ID: subagentCall(u.SessionID)}
@@ -250,7 +250,7 @@ func (s *subagents) update(parent string, u draft.SubagentUpdate) Update {
 		p.Name = u.Description
 	}
 	if !u.State.IsZero() {
-		state := u.State.Or(draft.SubagentState{})
+		state := u.State.Or(wire.SubagentState{})
 		child.running = state.State == "running" || state.State == "requires_action"
 		switch {
 		case child.running:
@@ -325,7 +325,7 @@ func rawWords(name string, words []string) acp.Opt[json.RawMessage] {
 }
 
 // planOf translates a plan by its id.
-func planOf(p draft.PlanContent) []Update {
+func planOf(p wire.PlanContent) []Update {
 	u := PlanUpdate{ID: p.PlanID}
 	switch p.Type {
 	case "items":
@@ -348,14 +348,14 @@ func planOf(p draft.PlanContent) []Update {
 // kinds. A malformed one is an error.
 func planUpdate(kind string, raw json.RawMessage) (updates []Update, known bool, err error) {
 	switch kind {
-	case draft.KindPlanUpdate:
-		var u draft.PlanUpdate
+	case wire.KindPlanUpdate:
+		var u wire.PlanUpdate
 		if err := acp.Decode(raw, &u); err != nil {
 			return nil, true, err
 		}
 		return planOf(u.Plan), true, nil
-	case draft.KindPlanRemoved:
-		var u draft.PlanRemoved
+	case wire.KindPlanRemoved:
+		var u wire.PlanRemoved
 		if err := acp.Decode(raw, &u); err != nil {
 			return nil, true, err
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -49,7 +49,7 @@ func TestResultsOfServersTools(t *testing.T) {
 // Which system prompts an agent takes is what it says.
 func TestSystemPromptsThatAgentsTake(t *testing.T) {
 	for text, want := range map[string][2]bool{"null": {}, "{}": {true, false}, `{"mode":{}}`: {true, false}, `{"mode":{"override":{}}}`: {true, true}} {
-		var c *draft.SessionSystemPromptCapabilities
+		var c *wire.SessionSystemPromptCapabilities
 		must.Do(t, json.Unmarshal([]byte(text), &c))
 		var i Info
 		if i.takeSystemPrompt(c); i.SystemPrompt != want[0] || i.OwnSystemPrompt != want[1] {

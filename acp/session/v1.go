@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // V1 speaks version 1 of the protocol: it is an [Agent] for the host and the [acp.Handler] of the connection. What
@@ -21,10 +22,10 @@ type V1 struct {
 	closes atomic.Bool // the agent has session/close
 
 	mu     sync.Mutex
-	runs   map[v1.SessionID]*run   // guarded by mu
-	shells map[v1.SessionID]shells // guarded by mu
-	calls  map[v1.SessionID]calls  // guarded by mu
-	latest v1.SessionID            // guarded by mu; prompted last
+	runs   map[wire.SessionID]*run   // guarded by mu
+	shells map[wire.SessionID]shells // guarded by mu
+	calls  map[wire.SessionID]calls  // guarded by mu
+	latest wire.SessionID            // guarded by mu; prompted last
 }
 
 var (
@@ -37,7 +38,7 @@ var (
 func NewV1(client Client, version string, overrides map[string]bool) *V1 {
 	a := &V1{
 		drafts: newDrafts(client), version: version, overrides: overrides,
-		runs: map[v1.SessionID]*run{}, shells: map[v1.SessionID]shells{}, calls: map[v1.SessionID]calls{},
+		runs: map[wire.SessionID]*run{}, shells: map[wire.SessionID]shells{}, calls: map[wire.SessionID]calls{},
 	}
 	a.quirks.Store(&Quirks{})
 	return a
@@ -50,20 +51,20 @@ func (a *V1) Start(conn *acp.Conn) { a.conn = conn }
 func (a *V1) hello() v1.InitializeRequest {
 	return v1.InitializeRequest{
 		ProtocolVersion: v1.Version,
-		ClientInfo:      &v1.Implementation{Name: "acp-nvim", Title: "Neovim", Version: a.version},
+		ClientInfo:      &wire.Implementation{Name: "acp-nvim", Title: "Neovim", Version: a.version},
 		ClientCapabilities: v1.ClientCapabilities{
 			FS:        v1.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
 			Terminal:  true,
-			Subagents: &v1.Supported{},
-			Plan:      &v1.Supported{},
+			Subagents: &wire.Supported{},
+			Plan:      &wire.Supported{},
 			Session: &v1.ClientSessionCapabilities{
-				Compaction:    &v1.Supported{},
-				ConfigOptions: &v1.SessionConfigOptionsCapabilities{Boolean: &v1.Supported{}},
-				Notices:       &v1.Supported{},
+				Compaction:    &wire.Supported{},
+				ConfigOptions: &v1.SessionConfigOptionsCapabilities{Boolean: &wire.Supported{}},
+				Notices:       &wire.Supported{},
 			},
 			Auth: v1.AuthCapabilities{Terminal: true},
-			Elicitation: &v1.ElicitationCapabilities{
-				Form: &v1.Supported{}, URL: &v1.Supported{},
+			Elicitation: &wire.ElicitationCapabilities{
+				Form: &wire.Supported{}, URL: &wire.Supported{},
 			},
 			Meta: json.RawMessage(`{"` + terminalAuthKey + `":true,"` + v1.CapabilityTerminalOutput + `":true}`),
 		},
@@ -117,7 +118,7 @@ func (a *V1) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 
 // SetOption implements [Agent].
 func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func()) {
-	id := v1.SessionID(sessionID)
+	id := wire.SessionID(sessionID)
 	plain := func(_ json.RawMessage, err error) { done(nil, err) }
 	switch o.Via {
 	case ViaMode:
@@ -125,9 +126,9 @@ func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Opt
 	case ViaModel:
 		return a.conn.Call(v1.MethodSessionSetModel, v1.SetSessionModelRequest{SessionID: id, ModelID: v1.ModelID(value)}, plain)
 	}
-	request := v1.SelectValue(id, v1.SessionConfigID(o.ID), v1.SessionConfigValueID(value))
+	request := v1.SelectValue(id, wire.SessionConfigID(o.ID), wire.SessionConfigValueID(value))
 	if o.Type == "boolean" {
-		request = v1.BooleanValue(id, v1.SessionConfigID(o.ID), value == "true")
+		request = v1.BooleanValue(id, wire.SessionConfigID(o.ID), value == "true")
 	}
 	return a.conn.Call(v1.MethodSessionSetConfigOption, request, answered(done, func(r v1.SetSessionConfigOptionResponse) []Option {
 		return configOptions(r.ConfigOptions)
@@ -136,7 +137,7 @@ func (a *V1) SetOption(sessionID string, o Option, value string, done func([]Opt
 
 // Prompt implements [Agent].
 func (a *V1) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
-	request := v1.PromptRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(prompt)}
+	request := wire.PromptRequest{SessionID: wire.SessionID(sessionID), Prompt: toBlocks(prompt)}
 	a.endRun(request.SessionID) // of what came since the last turn
 	a.mu.Lock()
 	a.latest = request.SessionID
@@ -170,7 +171,7 @@ func steers(meta json.RawMessage) bool {
 
 // Steer implements [Agent].
 func (a *V1) Steer(sessionID string, words []Content, done func(became Steering, err error)) {
-	request := v1.SteeringRequest{SessionID: v1.SessionID(sessionID), Prompt: toBlocks(words)}
+	request := v1.SteeringRequest{SessionID: wire.SessionID(sessionID), Prompt: toBlocks(words)}
 	request.Meta.Steering.IdleBehavior = "promptRequired"
 	a.steer(request, func(became Steering, err error) {
 		if became == SteeringTaken {
@@ -183,7 +184,7 @@ func (a *V1) Steer(sessionID string, words []Content, done func(became Steering,
 // Cancel implements [Agent].
 func (a *V1) Cancel(sessionID string) {
 	// An error means that the connection has ended, which its owner learns anyway.
-	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(sessionID)})
+	_ = a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: wire.SessionID(sessionID)})
 }
 
 // MayCancel implements [Canceller].
@@ -193,7 +194,7 @@ func (a *V1) MayCancel(sessionID string) bool { return a.subagents.mayCancelAny(
 func (a *V1) CancelCall(callID string, _ []string, done func(error)) bool {
 	id, allowed := a.subagents.mayCancel(callID)
 	if allowed {
-		done(a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: v1.SessionID(id)}))
+		done(a.conn.Notify(v1.MethodSessionCancel, v1.CancelNotification{SessionID: wire.SessionID(id)}))
 	}
 	return allowed
 }
@@ -202,7 +203,7 @@ func (a *V1) CancelCall(callID string, _ []string, done func(error)) bool {
 func (a *V1) Close(sessionID string) {
 	a.subagents.forget(sessionID)
 	if a.closes.Load() {
-		a.conn.Call(v1.MethodSessionClose, v1.CloseSessionRequest{SessionID: v1.SessionID(sessionID)}, func(json.RawMessage, error) {})
+		a.conn.Call(v1.MethodSessionClose, wire.CloseSessionRequest{SessionID: wire.SessionID(sessionID)}, func(json.RawMessage, error) {})
 	}
 }
 

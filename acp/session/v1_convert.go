@@ -1,11 +1,11 @@
 package session
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file converts the types of version 1 into the model's and back.
@@ -25,7 +25,7 @@ func patched(c *v1.ToolCallUpdate) ToolCallPatch {
 		ID:        string(c.ToolCallID),
 		Title:     unlessNull(c.Title),
 		Name:      unlessNull(c.Name),
-		Kind:      mapOpt(unlessNull(c.Kind), func(k v1.ToolKind) ToolKind { return ToolKind(k) }),
+		Kind:      mapOpt(unlessNull(c.Kind), func(k wire.ToolKind) ToolKind { return ToolKind(k) }),
 		Status:    mapOpt(unlessNull(c.Status), func(s v1.ToolCallStatus) ToolCallStatus { return ToolCallStatus(s) }),
 		Content:   mapOpt(unlessNull(c.Content), fromToolContent),
 		Locations: mapOpt(unlessNull(c.Locations), fromLocations),
@@ -41,24 +41,6 @@ func unlessNull[T any](o acp.Opt[T]) acp.Opt[T] {
 		return acp.Opt[T]{}
 	}
 	return o
-}
-
-func mapOpt[T, U any](o acp.Opt[T], f func(T) U) acp.Opt[U] {
-	if o.IsNull() {
-		return acp.Null[U]()
-	}
-	if v, ok := o.Get(); ok {
-		return acp.Set(f(v))
-	}
-	return acp.Opt[U]{}
-}
-
-func fromLocations(list []v1.ToolCallLocation) []Location {
-	locations := make([]Location, len(list))
-	for i, l := range list {
-		locations[i] = Location{Path: LocalPath(l.Path), Line: int(l.Line.Or(0))}
-	}
-	return locations
 }
 
 func fromToolContent(list []v1.ToolCallContent) []ToolCallContent {
@@ -89,79 +71,6 @@ func fromDiff(w *v1.Diff) Diff {
 		d.Operation, d.NewText = OperationDelete, nil
 	}
 	return d
-}
-
-func fromBlocks(list []v1.ContentBlock) []Content {
-	content := make([]Content, len(list))
-	for i, b := range list {
-		content[i] = fromBlock(b)
-	}
-	return content
-}
-
-func fromBlock(b v1.ContentBlock) Content {
-	c, notes := contentOf(b)
-	if notes != nil && len(notes.Audience) > 0 && !slices.Contains(notes.Audience, v1.RoleUser) {
-		return ForAgent{c}
-	}
-	return c
-}
-
-func contentOf(b v1.ContentBlock) (Content, *v1.Annotations) {
-	switch b := b.(type) {
-	case *v1.TextContent:
-		return Text{Text: b.Text}, b.Annotations
-	case *v1.ImageContent:
-		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}, b.Annotations
-	case *v1.AudioContent:
-		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
-	case *v1.ResourceLink:
-		l := ResourceLink{
-			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: b.Size.Or(0),
-		}
-		if b.Annotations != nil {
-			l.Modified = day(b.Annotations.LastModified)
-		}
-		return l, b.Annotations
-	case *v1.EmbeddedResource:
-		if t := b.Resource.Text; t != nil {
-			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations
-		}
-		if blob := b.Resource.Blob; blob != nil {
-			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}, b.Annotations
-		}
-	case *v1.Unknown:
-		return UnknownContent{Type: b.Type, Raw: b.Raw}, nil
-	}
-	return UnknownContent{}, nil
-}
-
-func toBlocks(prompt []Content) []v1.ContentBlock {
-	blocks := make([]v1.ContentBlock, len(prompt))
-	for i, b := range prompt {
-		blocks[i] = toBlock(b)
-	}
-	return blocks
-}
-
-// toBlock translates a block of a prompt. Blocks of unknown type are only ever received.
-func toBlock(c Content) v1.ContentBlock {
-	switch c := c.(type) {
-	case Text:
-		return v1.Text(c.Text)
-	case Image:
-		return &v1.ImageContent{MIMEType: c.MimeType, Data: c.Data, URI: c.URI}
-	case Audio:
-		return &v1.AudioContent{MIMEType: c.MimeType, Data: c.Data}
-	case ResourceLink:
-		return &v1.ResourceLink{URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MimeType, Description: c.Description}
-	case Resource:
-		if c.Blob != "" {
-			return &v1.EmbeddedResource{Resource: v1.EmbeddedResourceResource{Blob: &v1.BlobResourceContents{URI: c.URI, MIMEType: c.MimeType, Blob: c.Blob}}}
-		}
-		return &v1.EmbeddedResource{Resource: v1.EmbeddedResourceResource{Text: &v1.TextResourceContents{URI: c.URI, MIMEType: c.MimeType, Text: c.Text}}}
-	}
-	return v1.Text("")
 }
 
 // optionsOf returns what can be set in a new session: configuration options, and modes and models if the agent has no
@@ -213,12 +122,4 @@ func configOptions(list []v1.SessionConfigOption) []Option {
 		options = append(options, o)
 	}
 	return options
-}
-
-func choices(group string, list []v1.SessionConfigSelectOption) []Choice {
-	var out []Choice
-	for _, c := range list {
-		out = append(out, Choice{Value: string(c.Value), Name: c.Name, Description: c.Description, Group: group})
-	}
-	return out
 }

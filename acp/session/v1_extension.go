@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Some agents ask by methods of their own. Here those become questions as in the specification.
@@ -42,8 +43,8 @@ func extend(client Client, r *acp.Request) {
 
 // cursorQuestions are the parameters of "cursor/ask_question".
 type cursorQuestions struct {
-	ToolCallID v1.ToolCallID `json:"toolCallId"`
-	Title      string        `json:"title"`
+	ToolCallID wire.ToolCallID `json:"toolCallId"`
+	Title      string          `json:"title"`
 	Questions  []struct {
 		ID       string `json:"id"`
 		Prompt   string `json:"prompt"`
@@ -102,10 +103,10 @@ func (a *V1) askCursorQuestions(r *acp.Request, p *cursorQuestions) {
 
 // cursorPlan are the parameters of "cursor/create_plan".
 type cursorPlan struct {
-	ToolCallID v1.ToolCallID `json:"toolCallId"`
-	Name       string        `json:"name"`
-	Overview   string        `json:"overview"`
-	Plan       string        `json:"plan"`
+	ToolCallID wire.ToolCallID `json:"toolCallId"`
+	Name       string          `json:"name"`
+	Overview   string          `json:"overview"`
+	Plan       string          `json:"plan"`
 	Todos      []struct {
 		Content string `json:"content"`
 		Status  string `json:"status"`
@@ -123,7 +124,7 @@ func (a *V1) askCursorPlan(r *acp.Request, p *cursorPlan) {
 	id := a.sessionOf(p.ToolCallID)
 	if text := cmp.Or(p.Plan, p.Overview); text != "" {
 		a.endRun(id)
-		a.client.Update(string(id), a.chunk(id, RoleAgent, v1.ContentChunk{Content: &v1.TextContent{Text: text}}, ""))
+		a.client.Update(string(id), a.chunk(id, RoleAgent, v1.ContentChunk{Content: &wire.TextContent{Text: text}}, ""))
 		a.endRun(id)
 	}
 	if len(p.Todos) > 0 {
@@ -190,8 +191,8 @@ func (a *V1) askQwenQuestions(r *acp.Request, p *v1.RequestPermissionRequest, li
 		}
 		questions = append(questions, asked)
 	}
-	option := func(allows bool) v1.PermissionOptionID {
-		i := slices.IndexFunc(p.Options, func(o v1.PermissionOption) bool {
+	option := func(allows bool) wire.PermissionOptionID {
+		i := slices.IndexFunc(p.Options, func(o wire.PermissionOption) bool {
 			return PermissionOption{Kind: string(o.Kind)}.Allows() == allows
 		})
 		if i < 0 {
@@ -200,8 +201,8 @@ func (a *V1) askQwenQuestions(r *acp.Request, p *v1.RequestPermissionRequest, li
 		return p.Options[i].OptionID
 	}
 	type response struct {
-		Outcome v1.RequestPermissionOutcome `json:"outcome"`
-		Answers map[string]string           `json:"answers,omitzero"`
+		Outcome wire.RequestPermissionOutcome `json:"outcome"`
+		Answers map[string]string             `json:"answers,omitzero"`
 	}
 	a.askQuestions(r, p.SessionID, p.ToolCall.ToolCallID, "", questions, true, func(answer ElicitationAnswer) {
 		answers := map[string]string{}
@@ -215,11 +216,11 @@ func (a *V1) askQwenQuestions(r *acp.Request, p *v1.RequestPermissionRequest, li
 		case r.Context().Err() != nil:
 			r.ReplyError(r.Context().Err())
 		case id == "" || answer.Action == ElicitationCancel:
-			r.Reply(response{Outcome: &v1.CancelledPermissionOutcome{}})
+			r.Reply(response{Outcome: &wire.CancelledPermissionOutcome{}})
 		case len(answers) == 0:
-			r.Reply(response{Outcome: &v1.SelectedPermissionOutcome{OptionID: id}})
+			r.Reply(response{Outcome: &wire.SelectedPermissionOutcome{OptionID: id}})
 		default:
-			r.Reply(response{&v1.SelectedPermissionOutcome{OptionID: id}, answers})
+			r.Reply(response{&wire.SelectedPermissionOutcome{OptionID: id}, answers})
 		}
 	})
 }
@@ -257,7 +258,7 @@ func (q question) chosen(answer ElicitationAnswer) (list []string) {
 
 // askQuestions asks questions in one form. With other, users may answer in their own words.
 func (a *V1) askQuestions(
-	r *acp.Request, id v1.SessionID, call v1.ToolCallID, title string, list []question, other bool, reply func(ElicitationAnswer),
+	r *acp.Request, id wire.SessionID, call wire.ToolCallID, title string, list []question, other bool, reply func(ElicitationAnswer),
 ) {
 	if len(list) == 0 {
 		r.ReplyError(&acp.Error{Code: acp.CodeInvalidParams, Message: r.Method + " asks nothing"})
@@ -310,7 +311,7 @@ func (a *V1) askQuestions(
 }
 
 // sessionOf returns the session of a tool call or, if that is not known, the one prompted last.
-func (a *V1) sessionOf(call v1.ToolCallID) v1.SessionID {
+func (a *V1) sessionOf(call wire.ToolCallID) wire.SessionID {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, known := range a.calls {

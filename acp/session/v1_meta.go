@@ -6,16 +6,17 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file is about the terminals that agents of version 1 own and report in the `_meta` of tool calls.
 
 // shells are the terminals of a session's running commands, by tool call.
-type shells map[v1.ToolCallID]v1.TerminalID
+type shells map[wire.ToolCallID]wire.TerminalID
 
 // upsert translates tool_call and tool_call_update: what they say about terminals, in the order in which it happened,
 // and then the call, so that a call which has ended shows all of its output.
-func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
+func (a *V1) upsert(id wire.SessionID, c *v1.ToolCallUpdate) []Update {
 	root := a.rootOf(id)
 	patch, terminals := patched(c), a.terminals(root, c)
 	a.subagents.below(string(id), &patch)
@@ -26,25 +27,25 @@ func (a *V1) upsert(id v1.SessionID, c *v1.ToolCallUpdate) []Update {
 }
 
 // terminals returns the updates of the agent's terminals in a tool call.
-func (a *V1) terminals(session v1.SessionID, c *v1.ToolCallUpdate) []Update {
+func (a *V1) terminals(session wire.SessionID, c *v1.ToolCallUpdate) []Update {
 	meta := v1.ReadToolCallMeta(c.Meta)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	shells := a.shells[session]
 	if shells == nil {
-		shells = map[v1.ToolCallID]v1.TerminalID{}
+		shells = map[wire.ToolCallID]wire.TerminalID{}
 		a.shells[session] = shells
 	}
-	named := func(id v1.TerminalID) string {
+	named := func(id wire.TerminalID) string {
 		if id == "" {
-			id = v1.TerminalID(c.ToolCallID) // as agents name them
+			id = wire.TerminalID(c.ToolCallID) // as agents name them
 		}
 		return string(id)
 	}
 	var updates []Update
 	if info := meta.TerminalInfo; info != nil {
 		p := TerminalPatch{ID: named(info.TerminalID), Command: commandIn(c.RawInput), Plain: true}
-		shells[c.ToolCallID] = v1.TerminalID(p.ID)
+		shells[c.ToolCallID] = wire.TerminalID(p.ID)
 		if info.Command != "" {
 			p.Command = acp.Set(info.Command)
 		}

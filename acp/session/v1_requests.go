@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file serves the requests of agents of version 1: permission, files, terminals.
@@ -27,15 +28,15 @@ func (a *V1) HandleRequest(r *acp.Request) {
 
 // requests are the methods that agents may call, by name.
 var requests = map[string]func(*V1, *acp.Request){
-	v1.MethodSessionRequestPermission: request((*V1).requestPermission),
-	v1.MethodFSReadTextFile:           request((*V1).readTextFile),
-	v1.MethodFSWriteTextFile:          request((*V1).writeTextFile),
-	v1.MethodTerminalCreate:           request((*V1).createTerminal),
-	v1.MethodTerminalOutput:           request((*V1).terminalOutput),
-	v1.MethodTerminalWaitForExit:      request((*V1).waitForTerminalExit),
-	v1.MethodTerminalKill:             request((*V1).killTerminal),
-	v1.MethodTerminalRelease:          request((*V1).releaseTerminal),
-	v1.MethodElicitationCreate:        request((*V1).createElicitation),
+	wire.MethodSessionRequestPermission: request((*V1).requestPermission),
+	v1.MethodFSReadTextFile:             request((*V1).readTextFile),
+	v1.MethodFSWriteTextFile:            request((*V1).writeTextFile),
+	v1.MethodTerminalCreate:             request((*V1).createTerminal),
+	v1.MethodTerminalOutput:             request((*V1).terminalOutput),
+	v1.MethodTerminalWaitForExit:        request((*V1).waitForTerminalExit),
+	v1.MethodTerminalKill:               request((*V1).killTerminal),
+	v1.MethodTerminalRelease:            request((*V1).releaseTerminal),
+	v1.MethodElicitationCreate:          request((*V1).createElicitation),
 
 	"cursor/ask_question":  request((*V1).askCursorQuestions),
 	"cursor/create_plan":   request((*V1).askCursorPlan),
@@ -79,20 +80,18 @@ func (a *V1) requestPermission(r *acp.Request, p *v1.RequestPermissionRequest) {
 		Context:   r.Context(),
 		SessionID: string(p.SessionID),
 		Call:      patch,
+		Options:   permissionOptions(p.Options),
 
 		CancelsTurn: id == p.SessionID,
-	}
-	for _, o := range p.Options {
-		req.Options = append(req.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})
 	}
 	req.Reply = func(optionID string) {
 		switch {
 		case optionID != "":
-			r.Reply(v1.RequestPermissionResponse{Outcome: &v1.SelectedPermissionOutcome{OptionID: v1.PermissionOptionID(optionID)}})
+			r.Reply(wire.RequestPermissionResponse{Outcome: &wire.SelectedPermissionOutcome{OptionID: wire.PermissionOptionID(optionID)}})
 		case r.Context().Err() != nil:
 			r.ReplyError(r.Context().Err()) // withdrawn by the agent
 		default:
-			r.Reply(v1.RequestPermissionResponse{Outcome: &v1.CancelledPermissionOutcome{}})
+			r.Reply(wire.RequestPermissionResponse{Outcome: &wire.CancelledPermissionOutcome{}})
 		}
 	}
 	a.client.RequestPermission(req)
@@ -124,7 +123,7 @@ func (a *V1) createTerminal(r *acp.Request, p *v1.CreateTerminalRequest) {
 		Dir:             cmp.Or(LocalPath(p.CWD), a.subagents.cwdOf(string(p.SessionID))),
 		OutputByteLimit: int(min(p.OutputByteLimit.Or(0), 1<<30)), NoOutput: p.OutputByteLimit.Or(1) == 0,
 		Reply: func(id string, err error) {
-			answer(r, v1.CreateTerminalResponse{TerminalID: v1.TerminalID(id)}, err)
+			answer(r, v1.CreateTerminalResponse{TerminalID: wire.TerminalID(id)}, err)
 		},
 	}
 	for _, e := range p.Env {

@@ -5,14 +5,14 @@ import (
 	"errors"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // LoadSession implements [Agent].
 func (a *V1) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.LoadSessionRequest{
-		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		SessionID: wire.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.endRun(request.SessionID)
@@ -33,7 +33,7 @@ const ping = "_acp-nvim/ping"
 
 // afterReplay calls done after a round trip to the agent that brought no update of the session. Nothing in the protocol
 // says that a late replay is over.
-func (a *V1) afterReplay(id v1.SessionID, done func()) {
+func (a *V1) afterReplay(id wire.SessionID, done func()) {
 	before := a.told(id)
 	a.conn.Call(ping, struct{}{}, func(_ json.RawMessage, err error) {
 		if errors.Is(err, acp.ErrClosed) || a.told(id) == before {
@@ -47,7 +47,7 @@ func (a *V1) afterReplay(id v1.SessionID, done func()) {
 // ResumeSession implements [Agent].
 func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ResumeSessionRequest{
-		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		SessionID: wire.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.subagents.opened(sessionID)
@@ -57,10 +57,10 @@ func (a *V1) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 // ForkSession implements [Agent].
 func (a *V1) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
 	request := v1.ForkSessionRequest{
-		SessionID: v1.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
+		SessionID: wire.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories, MCPServers: toServers(at.Servers),
 		SystemPrompt: at.Prompt.wire(), Meta: at.meta(after),
 	}
-	return a.conn.Call(draft.MethodSessionFork, request, a.made(done))
+	return a.conn.Call(wire.MethodSessionFork, request, a.made(done))
 }
 
 // made reads the answer to a request that makes a session.
@@ -84,19 +84,12 @@ func opened(sessionID string, done func(Setup, error)) func(json.RawMessage, err
 
 // ListSessions implements [Agent].
 func (a *V1) ListSessions(archived bool, done func([]Stored, error)) (cancel func()) {
-	return list(func(cursor string, page func([]Stored, string, error)) func() {
-		return a.conn.Call(v1.MethodSessionList, v1.ListSessionsRequest{Cursor: cursor, Archived: archiveFilter(archived)}, func(raw json.RawMessage, err error) {
-			var r v1.ListSessionsResponse
-			if err = decode(raw, err, &r); err != nil {
-				page(nil, "", err)
-				return
-			}
-			var found []Stored
-			for _, s := range r.Sessions {
-				found = append(found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
-			}
-			page(found, r.NextCursor, nil)
-		})
+	return list(a.conn, archived, func(r v1.ListSessionsResponse) sessionPage {
+		page := sessionPage{next: r.NextCursor}
+		for _, s := range r.Sessions {
+			page.found = append(page.found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
+		}
+		return page
 	}, done)
 }
 
@@ -111,12 +104,12 @@ func stored(id, title, cwd, updatedAt string, directories []string) Stored {
 
 // DeleteSession implements [Agent].
 func (a *V1) DeleteSession(sessionID string, done func(error)) (cancel func()) {
-	return a.conn.Call(v1.MethodSessionDelete, v1.DeleteSessionRequest{SessionID: v1.SessionID(sessionID)}, justDone(done))
+	return a.conn.Call(v1.MethodSessionDelete, wire.DeleteSessionRequest{SessionID: wire.SessionID(sessionID)}, justDone(done))
 }
 
 // Authenticate implements [Agent].
 func (a *V1) Authenticate(methodID string, done func(error)) (cancel func()) {
-	return a.conn.Call(v1.MethodAuthenticate, v1.AuthenticateRequest{MethodID: v1.AuthMethodID(methodID)}, justDone(done))
+	return a.conn.Call(v1.MethodAuthenticate, v1.AuthenticateRequest{MethodID: wire.AuthMethodID(methodID)}, justDone(done))
 }
 
 // Logout implements [Agent].

@@ -6,6 +6,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file translates the session updates of agents of version 1.
@@ -15,9 +16,9 @@ import (
 // a sentence.
 type run struct {
 	role        Role
-	wire        v1.MessageID // as the agent named it, or ""
-	of          string       // the call of the sub-agent that speaks, or ""
-	n           int          // number of runs before this one
+	wire        wire.MessageID // as the agent named it, or ""
+	of          string         // the call of the sub-agent that speaks, or ""
+	n           int            // number of runs before this one
 	open        bool
 	interrupted bool // since the last chunk
 	end         ending
@@ -25,7 +26,7 @@ type run struct {
 }
 
 // run returns the message that a session is in the middle of; a.mu is held.
-func (a *V1) run(id v1.SessionID) *run {
+func (a *V1) run(id wire.SessionID) *run {
 	r := a.runs[id]
 	if r == nil {
 		r = &run{}
@@ -78,13 +79,13 @@ func (a *V1) sessionUpdate(params json.RawMessage) {
 }
 
 // rootOf returns the user's session that a session works for.
-func (a *V1) rootOf(id v1.SessionID) v1.SessionID {
-	return v1.SessionID(a.subagents.rootOf(string(id)))
+func (a *V1) rootOf(id wire.SessionID) wire.SessionID {
+	return wire.SessionID(a.subagents.rootOf(string(id)))
 }
 
 // updatesBelow translates one update of a sub-agent's session. Its call shows what it is told; its plan and options do
 // not concern the user.
-func (a *V1) updatesBelow(id v1.SessionID, u v1.SessionUpdate) []Update {
+func (a *V1) updatesBelow(id wire.SessionID, u v1.SessionUpdate) []Update {
 	root, call := a.rootOf(id), subagentCall(string(id))
 	switch u := u.(type) {
 	case *v1.AgentMessageChunk:
@@ -114,7 +115,7 @@ func headOf(params json.RawMessage) (sessionID, kind string) {
 }
 
 // updates translates one update of the wire.
-func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
+func (a *V1) updates(id wire.SessionID, u v1.SessionUpdate) []Update {
 	switch u := u.(type) {
 	case *v1.UserMessageChunk:
 		return a.words(id, RoleUser, v1.ContentChunk(*u))
@@ -173,15 +174,15 @@ func (a *V1) updates(id v1.SessionID, u v1.SessionUpdate) []Update {
 }
 
 // words translates a chunk, unless it is a marker rather than words; see [Quirks].
-func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
-	if text, ok := c.Content.(*v1.TextContent); ok && a.quirks.Load().Markers {
+func (a *V1) words(id wire.SessionID, role Role, c v1.ContentChunk) []Update {
+	if text, ok := c.Content.(*wire.TextContent); ok && a.quirks.Load().Markers {
 		if rest, said, told := unmarked(role, text.Text); told {
 			var updates []Update
 			if said != nil {
 				updates = append(updates, said)
 			}
 			if rest != "" {
-				c.Content = v1.Text(rest)
+				c.Content = wire.Text(rest)
 				updates = append(updates, a.chunk(id, role, c, parentOf(c.Meta).Or("")))
 			}
 			return updates
@@ -193,11 +194,11 @@ func (a *V1) words(id v1.SessionID, role Role, c v1.ContentChunk) []Update {
 // chunk gives a chunk the id of the message it belongs to. An agent's own id ends a run when it changes, but does not
 // join chunks that something else separates: the transcript shows things in the order they came. of is the call that
 // began the sub-agent who speaks.
-func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Update {
+func (a *V1) chunk(id wire.SessionID, role Role, c v1.ContentChunk, of string) Update {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r, text := a.run(id), ""
-	if t, ok := c.Content.(*v1.TextContent); ok {
+	if t, ok := c.Content.(*wire.TextContent); ok {
 		text = t.Text
 	}
 	over := !r.open || r.interrupted && !r.end.goesOn(text)
@@ -210,13 +211,13 @@ func (a *V1) chunk(id v1.SessionID, role Role, c v1.ContentChunk, of string) Upd
 }
 
 // told returns how many updates of a session have come.
-func (a *V1) told(id v1.SessionID) int {
+func (a *V1) told(id wire.SessionID) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.run(id).told
 }
 
-func (a *V1) endRun(id v1.SessionID) {
+func (a *V1) endRun(id wire.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.runs[id]; r != nil {
@@ -225,7 +226,7 @@ func (a *V1) endRun(id v1.SessionID) {
 }
 
 // interrupt is [V1.endRun] for agents that do not say what belongs together, except in the middle of a sentence.
-func (a *V1) interrupt(id v1.SessionID) {
+func (a *V1) interrupt(id wire.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.runs[id]; r != nil && r.wire == "" {
@@ -234,18 +235,18 @@ func (a *V1) interrupt(id v1.SessionID) {
 }
 
 // calls are the statuses of a session's tool calls as the agent last reported them.
-type calls map[v1.ToolCallID]ToolCallStatus
+type calls map[wire.ToolCallID]ToolCallStatus
 
 // called ends the run if a report about a tool call does: a new call goes after the message, unless it is a
 // sub-agent's, which goes below the call that started that. A late report about a call that has ended does not.
-func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
+func (a *V1) called(id wire.SessionID, p *ToolCallPatch) {
 	a.mu.Lock()
 	if a.calls[id] == nil {
 		a.calls[id] = calls{}
 	}
-	was, known := a.calls[id][v1.ToolCallID(p.ID)]
+	was, known := a.calls[id][wire.ToolCallID(p.ID)]
 	is := p.Status.Or(was)
-	a.calls[id][v1.ToolCallID(p.ID)] = is
+	a.calls[id][wire.ToolCallID(p.ID)] = is
 	parent := p.Parent.Or("")
 	follows := !known && (parent == "" || parent == a.run(id).of)
 	a.mu.Unlock()
@@ -257,7 +258,7 @@ func (a *V1) called(id v1.SessionID, p *ToolCallPatch) {
 	}
 }
 
-func (a *V1) forgetCalls(id v1.SessionID) {
+func (a *V1) forgetCalls(id wire.SessionID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.calls, id)

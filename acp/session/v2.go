@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // V2 speaks version 2 of the protocol. What arrives is translated on the reader goroutine. Its methods may be called
@@ -16,13 +17,13 @@ type V2 struct {
 	drafts
 
 	mu       sync.Mutex
-	steering bool                                   // the agent has the extension for it; set before any session
-	turns    map[v2.SessionID]*turnV2               // guarded by mu: the prompts that are not done
-	ahead    map[v2.SessionID][]*aheadV2            // guarded by mu: those that were sent while a turn was running
-	starting map[v2.SessionID]bool                  // guarded by mu: it runs, but with which prompt is not known yet
-	working  map[v2.SessionID]bool                  // guarded by mu: sessions in which the agent works without a prompt
-	messages map[v2.SessionID]map[v2.MessageID]bool // guarded by mu: those the agent has sent
-	cancels  map[string]v2.SessionID                // guarded by mu: what may be cancelled, and its session
+	steering bool                                       // the agent has the extension for it; set before any session
+	turns    map[wire.SessionID]*turnV2                 // guarded by mu: the prompts that are not done
+	ahead    map[wire.SessionID][]*aheadV2              // guarded by mu: those that were sent while a turn was running
+	starting map[wire.SessionID]bool                    // guarded by mu: it runs, but with which prompt is not known yet
+	working  map[wire.SessionID]bool                    // guarded by mu: sessions in which the agent works without a prompt
+	messages map[wire.SessionID]map[wire.MessageID]bool // guarded by mu: those the agent has sent
+	cancels  map[string]wire.SessionID                  // guarded by mu: what may be cancelled, and its session
 }
 
 var (
@@ -34,9 +35,9 @@ var (
 func NewV2(client Client) *V2 {
 	return &V2{
 		drafts: newDrafts(client),
-		turns:  map[v2.SessionID]*turnV2{}, working: map[v2.SessionID]bool{},
-		ahead: map[v2.SessionID][]*aheadV2{}, starting: map[v2.SessionID]bool{},
-		messages: map[v2.SessionID]map[v2.MessageID]bool{}, cancels: map[string]v2.SessionID{},
+		turns:  map[wire.SessionID]*turnV2{}, working: map[wire.SessionID]bool{},
+		ahead: map[wire.SessionID][]*aheadV2{}, starting: map[wire.SessionID]bool{},
+		messages: map[wire.SessionID]map[wire.MessageID]bool{}, cancels: map[string]wire.SessionID{},
 	}
 }
 
@@ -52,8 +53,8 @@ func (a *V2) Start(conn *acp.Conn) {
 // capabilitiesV2 returns the client's capabilities.
 func capabilitiesV2() v2.ClientCapabilities {
 	return v2.ClientCapabilities{
-		Auth:        &v2.ClientAuthCapabilities{Terminal: &v2.Supported{}},
-		Elicitation: &v2.ElicitationCapabilities{Form: &v2.Supported{}, URL: &v2.Supported{}},
+		Auth:        &v2.ClientAuthCapabilities{Terminal: &wire.Supported{}},
+		Elicitation: &wire.ElicitationCapabilities{Form: &wire.Supported{}, URL: &wire.Supported{}},
 	}
 }
 
@@ -120,14 +121,14 @@ func (a *V2) sessionUpdate(params json.RawMessage) {
 }
 
 // rootOf returns the user's session that a session works for.
-func (a *V2) rootOf(id v2.SessionID) v2.SessionID {
-	return v2.SessionID(a.subagents.rootOf(string(id)))
+func (a *V2) rootOf(id wire.SessionID) wire.SessionID {
+	return wire.SessionID(a.subagents.rootOf(string(id)))
 }
 
 // HandleRequest implements [acp.Handler].
 func (a *V2) HandleRequest(r *acp.Request) {
 	switch r.Method {
-	case v2.MethodSessionRequestPermission:
+	case wire.MethodSessionRequestPermission:
 		requestV2(r, a.requestPermission)
 	case v1.MethodElicitationCreate:
 		requestV2(r, func(r *acp.Request, p *v1.CreateElicitationRequest) {
@@ -156,11 +157,11 @@ func (a *V2) requestPermission(r *acp.Request, p *v2.RequestPermissionRequest) {
 	}
 	req.Context = r.Context()
 	req.Reply = func(optionID string) {
-		outcome := v2.RequestPermissionOutcome(&v2.CancelledPermissionOutcome{}) // also if it is withdrawn
+		outcome := wire.RequestPermissionOutcome(&wire.CancelledPermissionOutcome{}) // also if it is withdrawn
 		if optionID != "" {
-			outcome = &v2.SelectedPermissionOutcome{OptionID: v2.PermissionOptionID(optionID)}
+			outcome = &wire.SelectedPermissionOutcome{OptionID: wire.PermissionOptionID(optionID)}
 		}
-		r.Reply(v2.RequestPermissionResponse{Outcome: outcome})
+		r.Reply(wire.RequestPermissionResponse{Outcome: outcome})
 	}
 	a.client.RequestPermission(req)
 }

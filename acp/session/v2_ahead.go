@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v1"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Words for the running turn are a prompt like any other in version 2: the agent takes it into the turn or holds it
@@ -22,7 +23,7 @@ type aheadV2 struct {
 
 // Steer implements [Agent].
 func (a *V2) Steer(sessionID string, words []Content, done func(Steering, error)) {
-	id := v2.SessionID(sessionID)
+	id := wire.SessionID(sessionID)
 	if a.steering {
 		a.inject(id, words, done)
 		return
@@ -31,7 +32,7 @@ func (a *V2) Steer(sessionID string, words []Content, done func(Steering, error)
 	a.mu.Lock()
 	a.ahead[id] = append(a.ahead[id], p)
 	a.mu.Unlock()
-	a.conn.Call(v2.MethodSessionPrompt, v2.PromptRequest{SessionID: id, Prompt: toBlocksV2(words)}, func(raw json.RawMessage, err error) {
+	a.conn.Call(v2.MethodSessionPrompt, wire.PromptRequest{SessionID: id, Prompt: toBlocks(words)}, func(raw json.RawMessage, err error) {
 		var r v2.PromptResponse
 		switch err = decode(raw, err, &r); {
 		case err == nil:
@@ -46,18 +47,18 @@ func (a *V2) Steer(sessionID string, words []Content, done func(Steering, error)
 }
 
 // inject puts words into the running turn, using the extension for that.
-func (a *V2) inject(id v2.SessionID, words []Content, done func(Steering, error)) {
+func (a *V2) inject(id wire.SessionID, words []Content, done func(Steering, error)) {
 	request := struct {
-		SessionID v2.SessionID              `json:"sessionId"`
-		Prompt    acp.List[v2.ContentBlock] `json:"prompt"`
-		Meta      v1.SteeringMeta           `json:"_meta"`
-	}{SessionID: id, Prompt: toBlocksV2(words)}
+		SessionID wire.SessionID              `json:"sessionId"`
+		Prompt    acp.List[wire.ContentBlock] `json:"prompt"`
+		Meta      v1.SteeringMeta             `json:"_meta"`
+	}{SessionID: id, Prompt: toBlocks(words)}
 	request.Meta.Steering.IdleBehavior = "promptRequired"
 	a.steer(request, done)
 }
 
 // leave removes a prompt from those that are not inserted, and reports whether it was one.
-func (a *V2) leave(id v2.SessionID, p *aheadV2) bool {
+func (a *V2) leave(id wire.SessionID, p *aheadV2) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	at := slices.Index(a.ahead[id], p)
@@ -69,7 +70,7 @@ func (a *V2) leave(id v2.SessionID, p *aheadV2) bool {
 }
 
 // insert reports, once, what happened to a prompt that now has its place in the conversation.
-func (a *V2) insert(id v2.SessionID, p *aheadV2) {
+func (a *V2) insert(id wire.SessionID, p *aheadV2) {
 	if !a.leave(id, p) {
 		return
 	}
@@ -89,16 +90,16 @@ func (a *V2) insert(id v2.SessionID, p *aheadV2) {
 
 // begun checks whether an update says that a prompt is inserted or, if the session has just begun to run while prompts
 // wait, that it runs with other work.
-func (a *V2) begun(id v2.SessionID, u v2.SessionUpdate) {
-	var message v2.MessageID
+func (a *V2) begun(id wire.SessionID, u v2.SessionUpdate) {
+	var message wire.MessageID
 	var words string
 	switch u := u.(type) {
 	case *v2.StateUpdate:
 		return
 	case *v2.UserMessage:
-		message, words = u.MessageID, NewPrompt(blocksV2(u.Content.Or(nil))).Text()
+		message, words = u.MessageID, NewPrompt(fromBlocks(u.Content.Or(nil))).Text()
 	case *v2.UserMessageChunk:
-		message, words = u.MessageID, NewPrompt([]Content{blockV2(u.Content)}).Text()
+		message, words = u.MessageID, NewPrompt([]Content{fromBlock(u.Content)}).Text()
 	}
 	a.mu.Lock()
 	t, known := a.turns[id], message == "" || a.messages[id][message]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Canceller is an [Agent] that may let single calls be cancelled.
@@ -24,7 +25,7 @@ func callKey(id string) string     { return "call " + id }
 func terminalKey(id string) string { return "terminal " + id }
 
 // mayCancel notes whether the agent lets something of a session be cancelled.
-func (a *V2) mayCancel(id v2.SessionID, key string, allowed bool) {
+func (a *V2) mayCancel(id wire.SessionID, key string, allowed bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if allowed {
@@ -39,7 +40,7 @@ func (a *V2) MayCancel(sessionID string) bool {
 	a.mu.Lock()
 	owners := slices.Collect(maps.Values(a.cancels))
 	a.mu.Unlock()
-	return a.subagents.mayCancelAny(sessionID) || slices.ContainsFunc(owners, func(of v2.SessionID) bool { return a.rootOf(of) == v2.SessionID(sessionID) })
+	return a.subagents.mayCancelAny(sessionID) || slices.ContainsFunc(owners, func(of wire.SessionID) bool { return a.rootOf(of) == wire.SessionID(sessionID) })
 }
 
 // CancelCall implements [Canceller].
@@ -58,14 +59,14 @@ func (a *V2) CancelCall(callID string, terminalIDs []string, done func(error)) b
 		if _, allowed := a.subagents.mayCancel(callID); !allowed {
 			return false
 		}
-		done(a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(child)}))
+		done(a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: wire.SessionID(child)}))
 	case terminal != "":
-		a.conn.Call(v2.MethodTerminalCancel, v2.CancelTerminalRequest{SessionID: owner, TerminalID: v2.TerminalID(terminal)}, justDone(done))
+		a.conn.Call(v2.MethodTerminalCancel, v2.CancelTerminalRequest{SessionID: owner, TerminalID: wire.TerminalID(terminal)}, justDone(done))
 	case !allowed:
 		return false
 	default:
 		callID = strings.TrimPrefix(callID, string(owner)+"/") // of a sub-agent's
-		a.conn.Call(v2.MethodToolCallCancel, v2.CancelToolCallRequest{SessionID: owner, ToolCallID: v2.ToolCallID(callID)}, justDone(done))
+		a.conn.Call(v2.MethodToolCallCancel, v2.CancelToolCallRequest{SessionID: owner, ToolCallID: wire.ToolCallID(callID)}, justDone(done))
 	}
 	return true
 }

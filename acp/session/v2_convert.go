@@ -2,18 +2,18 @@ package session
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // This file converts the types of version 2 into the model's, which has their shape.
 
 // updates translates one update of the wire, of the user's session or of a sub-agent's.
-func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
+func (a *V2) updates(id wire.SessionID, u v2.SessionUpdate) []Update {
 	root := a.rootOf(id)
 	switch u := u.(type) {
 	case *v2.UserMessageChunk:
@@ -77,15 +77,15 @@ func (a *V2) updates(id v2.SessionID, u v2.SessionUpdate) []Update {
 		}
 		return []Update{UsageUpdate{Usage: usage, NoCost: u.Cost.IsNull()}}
 	case *v2.CompactionUpdate:
-		return []Update{CompactionPatch{ID: u.CompactionID, Status: u.Status, Summary: mapOpt(u.Summary, blocksV2), Error: u.Error}}
+		return []Update{CompactionPatch{ID: u.CompactionID, Status: u.Status, Summary: mapOpt(u.Summary, fromBlocks), Error: u.Error}}
 	case *v2.CompactionSummaryChunk:
-		return []Update{CompactionChunk{ID: u.CompactionID, Content: blockV2(u.Content)}}
+		return []Update{CompactionChunk{ID: u.CompactionID, Content: fromBlock(u.Content)}}
 	}
 	return nil
 }
 
-func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
-	content := blockV2(c.Content)
+func (a *V2) chunk(id wire.SessionID, role Role, c v2.ContentChunk) []Update {
+	content := fromBlock(c.Content)
 	if !a.told(id, c.MessageID) && content == Content(Text{}) {
 		return []Update{MessagePatch{MessageID: string(c.MessageID), Of: a.speaker(id), Role: role}} // it begins here even so
 	}
@@ -93,7 +93,7 @@ func (a *V2) chunk(id v2.SessionID, role Role, c v2.ContentChunk) []Update {
 }
 
 // speaker returns the call of the sub-agent whose session it is, "" for the user's session.
-func (a *V2) speaker(id v2.SessionID) string {
+func (a *V2) speaker(id wire.SessionID) string {
 	if a.rootOf(id) == id {
 		return ""
 	}
@@ -101,11 +101,11 @@ func (a *V2) speaker(id v2.SessionID) string {
 }
 
 // told notes a message, and reports whether it was known before.
-func (a *V2) told(id v2.SessionID, message v2.MessageID) (known bool) {
+func (a *V2) told(id wire.SessionID, message wire.MessageID) (known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.messages[id] == nil {
-		a.messages[id] = map[v2.MessageID]bool{}
+		a.messages[id] = map[wire.MessageID]bool{}
 	}
 	known = a.messages[id][message]
 	a.messages[id][message] = true
@@ -113,8 +113,8 @@ func (a *V2) told(id v2.SessionID, message v2.MessageID) (known bool) {
 }
 
 // message begins a message, which may have no words yet, or replaces one.
-func (a *V2) message(id v2.SessionID, role Role, m v2.Message) []Update {
-	blocks := blocksV2(m.Content.Or(nil))
+func (a *V2) message(id wire.SessionID, role Role, m v2.Message) []Update {
+	blocks := fromBlocks(m.Content.Or(nil))
 	switch known := a.told(id, m.MessageID); {
 	case known && m.Content.IsZero():
 		return nil
@@ -148,9 +148,9 @@ func optionsV2(list []v2.SessionConfigOption) []Option {
 		switch k := w.Kind.(type) {
 		case *v2.SessionConfigSelect:
 			o.Type, o.Value = "select", string(k.CurrentValue)
-			o.Choices = choicesV2("", k.Options.Ungrouped)
+			o.Choices = choices("", k.Options.Ungrouped)
 			for _, g := range k.Options.Groups {
-				o.Choices = append(o.Choices, choicesV2(g.Name, g.Options)...)
+				o.Choices = append(o.Choices, choices(g.Name, g.Options)...)
 			}
 		case *v2.SessionConfigBoolean:
 			o.Type, o.Value = "boolean", strconv.FormatBool(k.CurrentValue)
@@ -162,59 +162,15 @@ func optionsV2(list []v2.SessionConfigOption) []Option {
 	return options
 }
 
-func choicesV2(group string, list []v2.SessionConfigSelectOption) []Choice {
-	var out []Choice
-	for _, c := range list {
-		out = append(out, Choice{Value: string(c.Value), Name: c.Name, Description: c.Description, Group: group})
-	}
-	return out
-}
-
-func blocksV2(list []v2.ContentBlock) []Content {
-	content := make([]Content, len(list))
-	for i, b := range list {
-		content[i] = blockV2(b)
-	}
-	return content
-}
-
-func toBlocksV2(prompt []Content) []v2.ContentBlock {
-	blocks := make([]v2.ContentBlock, len(prompt))
-	for i, b := range prompt {
-		blocks[i] = toBlockV2(b)
-	}
-	return blocks
-}
-
-// toBlockV2 translates a block of a prompt. Blocks of unknown type are only ever received.
-func toBlockV2(c Content) v2.ContentBlock {
-	switch c := c.(type) {
-	case Text:
-		return &v2.TextContent{Text: c.Text}
-	case Image:
-		return &v2.ImageContent{MIMEType: c.MimeType, Data: c.Data, URI: c.URI}
-	case Audio:
-		return &v2.AudioContent{MIMEType: c.MimeType, Data: c.Data}
-	case ResourceLink:
-		return &v2.ResourceLink{URI: c.URI, Name: c.Name, Title: c.Title, MIMEType: c.MimeType, Description: c.Description}
-	case Resource:
-		if c.Blob != "" {
-			return &v2.EmbeddedResource{Resource: v2.EmbeddedResourceResource{Blob: &v2.BlobResourceContents{URI: c.URI, MIMEType: c.MimeType, Blob: c.Blob}}}
-		}
-		return &v2.EmbeddedResource{Resource: v2.EmbeddedResourceResource{Text: &v2.TextResourceContents{URI: c.URI, MIMEType: c.MimeType, Text: c.Text}}}
-	}
-	return &v2.TextContent{}
-}
-
 func patchedV2(c *v2.ToolCallUpdate) ToolCallPatch {
 	p := ToolCallPatch{
 		ID:        string(c.ToolCallID),
 		Title:     c.Title,
 		Name:      c.Name,
-		Kind:      mapOpt(c.Kind, func(k v2.ToolKind) ToolKind { return ToolKind(k) }),
+		Kind:      mapOpt(c.Kind, func(k wire.ToolKind) ToolKind { return ToolKind(k) }),
 		Status:    mapOpt(c.Status, func(s v2.ToolCallStatus) ToolCallStatus { return ToolCallStatus(s) }),
 		Content:   mapOpt(c.Content, toolContentV2),
-		Locations: mapOpt(c.Locations, locationsV2),
+		Locations: mapOpt(c.Locations, fromLocations),
 		RawInput:  c.RawInput,
 		RawOutput: c.RawOutput,
 		Parent:    parentOf(c.Meta.Or(nil)),
@@ -229,20 +185,12 @@ func patchedV2(c *v2.ToolCallUpdate) ToolCallPatch {
 	return p
 }
 
-func locationsV2(list []v2.ToolCallLocation) []Location {
-	locations := make([]Location, len(list))
-	for i, l := range list {
-		locations[i] = Location{Path: LocalPath(l.Path), Line: int(l.Line.Or(0))}
-	}
-	return locations
-}
-
 func toolContentV2(list []v2.ToolCallContent) []ToolCallContent {
 	content := make([]ToolCallContent, 0, len(list))
 	for _, item := range list {
 		switch item := item.(type) {
 		case *v2.Content:
-			content = append(content, ContentItem{Content: blockV2(item.Content)})
+			content = append(content, ContentItem{Content: fromBlock(item.Content)})
 		case *v2.Diff:
 			for _, d := range diffsV2(item) {
 				content = append(content, d)
@@ -295,43 +243,6 @@ func pathsIn(operation json.RawMessage) (path, oldPath string) {
 	return o.Path, o.OldPath
 }
 
-func blockV2(b v2.ContentBlock) Content {
-	c, notes := contentV2(b)
-	if notes != nil && len(notes.Audience) > 0 && !slices.Contains(notes.Audience, v2.RoleUser) {
-		return ForAgent{c}
-	}
-	return c
-}
-
-func contentV2(b v2.ContentBlock) (Content, *v2.Annotations) {
-	switch b := b.(type) {
-	case *v2.TextContent:
-		return Text{Text: b.Text}, b.Annotations
-	case *v2.ImageContent:
-		return Image{MimeType: b.MIMEType, Data: b.Data, URI: b.URI}, b.Annotations
-	case *v2.AudioContent:
-		return Audio{MimeType: b.MIMEType, Data: b.Data}, b.Annotations
-	case *v2.ResourceLink:
-		l := ResourceLink{
-			URI: b.URI, Name: b.Name, Title: b.Title, MimeType: b.MIMEType, Description: b.Description, Size: int64(min(b.Size.Or(0), math.MaxInt64)),
-		}
-		if b.Annotations != nil {
-			l.Modified = day(b.Annotations.LastModified)
-		}
-		return l, b.Annotations
-	case *v2.EmbeddedResource:
-		if t := b.Resource.Text; t != nil {
-			return Resource{URI: t.URI, MimeType: t.MIMEType, Text: t.Text}, b.Annotations
-		}
-		if blob := b.Resource.Blob; blob != nil {
-			return Resource{URI: blob.URI, MimeType: blob.MIMEType, Blob: blob.Blob}, b.Annotations
-		}
-	case *v2.Unknown:
-		return UnknownContent{Type: b.Type, Raw: b.Raw}, nil
-	}
-	return UnknownContent{}, nil
-}
-
 func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 	p := TerminalPatch{
 		ID:      string(u.TerminalID),
@@ -350,15 +261,12 @@ func terminalPatchV2(u *v2.TerminalUpdate) TerminalPatch {
 
 // permissionV2 translates a request, except for its reply.
 func permissionV2(p *v2.RequestPermissionRequest) PermissionRequest {
-	r := PermissionRequest{SessionID: string(p.SessionID), Title: p.Title, Description: p.Description}
+	r := PermissionRequest{SessionID: string(p.SessionID), Title: p.Title, Description: p.Description, Options: permissionOptions(p.Options)}
 	switch s := p.Subject.(type) {
 	case *v2.ToolCallPermissionSubject:
 		r.Call = patchedV2(&s.ToolCall)
 	case *v2.CommandPermissionSubject:
 		r.Call.ID, r.Command, r.Cwd = string(s.ToolCallID), s.Command, LocalPath(s.CWD)
-	}
-	for _, o := range p.Options {
-		r.Options = append(r.Options, PermissionOption{ID: string(o.OptionID), Name: o.Name, Kind: string(o.Kind)})
 	}
 	return r
 }

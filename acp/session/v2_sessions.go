@@ -3,8 +3,8 @@ package session
 import (
 	"encoding/json"
 
-	"github.com/acp-nvim/acp-nvim/acp/draft"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // NewSession implements [Agent].
@@ -17,8 +17,8 @@ func (a *V2) NewSession(at Place, done func(Setup, error)) (cancel func()) {
 
 // ForkSession implements [Agent].
 func (a *V2) ForkSession(sessionID, after string, at Place, done func(Setup, error)) (cancel func()) {
-	return a.conn.Call(draft.MethodSessionFork, v2.ForkSessionRequest{
-		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
+	return a.conn.Call(wire.MethodSessionFork, v2.ForkSessionRequest{
+		SessionID: wire.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
 		MCPServers: toServersV2(at.Servers), SystemPrompt: at.Prompt.wire(), Meta: at.meta(after),
 	}, a.made(done))
 }
@@ -32,13 +32,13 @@ func (a *V2) made(done func(Setup, error)) func(json.RawMessage, error) {
 }
 
 // setupV2 describes a session that the agent has opened.
-func setupV2(id v2.SessionID, c v2.SessionChoices) Setup {
+func setupV2(id wire.SessionID, c v2.SessionChoices) Setup {
 	return Setup{SessionID: string(id), Options: optionsV2(c.ConfigOptions), Commands: commandsV2(c.AvailableCommands)}
 }
 
 // LoadSession implements [Agent].
 func (a *V2) LoadSession(sessionID string, at Place, done func(Setup, error)) (cancel func()) {
-	a.forget(v2.SessionID(sessionID))
+	a.forget(wire.SessionID(sessionID))
 	return a.resume(sessionID, at, &v2.ReplayFrom{Type: "start"}, done)
 }
 
@@ -49,7 +49,7 @@ func (a *V2) ResumeSession(sessionID string, at Place, done func(Setup, error)) 
 
 func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(Setup, error)) (cancel func()) {
 	request := v2.ResumeSessionRequest{
-		SessionID: v2.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
+		SessionID: wire.SessionID(sessionID), CWD: at.Cwd, AdditionalDirectories: at.Directories,
 		MCPServers: toServersV2(at.Servers), ReplayFrom: from, SystemPrompt: at.Prompt.wire(), Meta: at.meta(""),
 	}
 	a.subagents.opened(sessionID)
@@ -57,7 +57,7 @@ func (a *V2) resume(sessionID string, at Place, from *v2.ReplayFrom, done func(S
 }
 
 // forget drops what is known of a session that is closed or about to be replayed.
-func (a *V2) forget(id v2.SessionID) {
+func (a *V2) forget(id wire.SessionID) {
 	defer a.subagents.forget(string(id))
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,37 +72,30 @@ func (a *V2) forget(id v2.SessionID) {
 
 // ListSessions implements [Agent].
 func (a *V2) ListSessions(archived bool, done func([]Stored, error)) (cancel func()) {
-	return list(func(cursor string, page func([]Stored, string, error)) func() {
-		return a.conn.Call(v2.MethodSessionList, v2.ListSessionsRequest{Cursor: cursor, Archived: archiveFilter(archived)}, func(raw json.RawMessage, err error) {
-			var r v2.ListSessionsResponse
-			if err = decode(raw, err, &r); err != nil {
-				page(nil, "", err)
-				return
-			}
-			var found []Stored
-			for _, s := range r.Sessions {
-				found = append(found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
-			}
-			page(found, r.NextCursor, nil)
-		})
+	return list(a.conn, archived, func(r v2.ListSessionsResponse) sessionPage {
+		page := sessionPage{next: r.NextCursor}
+		for _, s := range r.Sessions {
+			page.found = append(page.found, stored(string(s.SessionID), s.Title, s.CWD, s.UpdatedAt, s.AdditionalDirectories))
+		}
+		return page
 	}, done)
 }
 
 // DeleteSession implements [Agent].
 func (a *V2) DeleteSession(sessionID string, done func(error)) (cancel func()) {
-	return a.conn.Call(v2.MethodSessionDelete, v2.DeleteSessionRequest{SessionID: v2.SessionID(sessionID)}, justDone(done))
+	return a.conn.Call(v2.MethodSessionDelete, wire.DeleteSessionRequest{SessionID: wire.SessionID(sessionID)}, justDone(done))
 }
 
 // Close implements [Agent].
 func (a *V2) Close(sessionID string) {
-	id := v2.SessionID(sessionID)
+	id := wire.SessionID(sessionID)
 	a.forget(id)
-	a.conn.Call(v2.MethodSessionClose, v2.CloseSessionRequest{SessionID: id}, func(json.RawMessage, error) {})
+	a.conn.Call(v2.MethodSessionClose, wire.CloseSessionRequest{SessionID: id}, func(json.RawMessage, error) {})
 }
 
 // Authenticate implements [Agent].
 func (a *V2) Authenticate(methodID string, done func(error)) (cancel func()) {
-	return a.conn.Call(v2.MethodAuthLogin, v2.LoginAuthRequest{MethodID: v2.AuthMethodID(methodID)}, justDone(done))
+	return a.conn.Call(v2.MethodAuthLogin, v2.LoginAuthRequest{MethodID: wire.AuthMethodID(methodID)}, justDone(done))
 }
 
 // Logout implements [Agent].
@@ -112,7 +105,7 @@ func (a *V2) Logout(done func(error)) (cancel func()) {
 
 // SetOption implements [Agent].
 func (a *V2) SetOption(sessionID string, o Option, value string, done func([]Option, error)) (cancel func()) {
-	request := v2.SetSessionConfigOptionRequest{SessionID: v2.SessionID(sessionID), ConfigID: v2.SessionConfigID(o.ID), Type: "id", Value: value}
+	request := v2.SetSessionConfigOptionRequest{SessionID: wire.SessionID(sessionID), ConfigID: wire.SessionConfigID(o.ID), Type: "id", Value: value}
 	if o.Type == "boolean" {
 		request.Type, request.Value = "boolean", value == "true"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/v2"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // turnV2 is a prompt from the client. The answer to it only says that it was taken; the session's state says what the
@@ -21,11 +22,11 @@ type turnV2 struct {
 
 // Prompt implements [Agent].
 func (a *V2) Prompt(sessionID string, prompt []Content, done func(StopReason, error)) {
-	id, t := v2.SessionID(sessionID), &turnV2{done: done}
+	id, t := wire.SessionID(sessionID), &turnV2{done: done}
 	a.mu.Lock()
 	a.turns[id] = t
 	a.mu.Unlock()
-	a.conn.Call(v2.MethodSessionPrompt, v2.PromptRequest{SessionID: id, Prompt: toBlocksV2(prompt)}, func(raw json.RawMessage, err error) {
+	a.conn.Call(v2.MethodSessionPrompt, wire.PromptRequest{SessionID: id, Prompt: toBlocks(prompt)}, func(raw json.RawMessage, err error) {
 		var r v2.PromptResponse
 		err = decode(raw, err, &r)
 		a.mu.Lock()
@@ -46,7 +47,7 @@ func (a *V2) Prompt(sessionID string, prompt []Content, done func(StopReason, er
 }
 
 // finish ends a prompt, once.
-func (a *V2) finish(id v2.SessionID, t *turnV2, reason StopReason, err error) {
+func (a *V2) finish(id wire.SessionID, t *turnV2, reason StopReason, err error) {
 	a.mu.Lock()
 	open := a.turns[id] == t
 	if open {
@@ -69,7 +70,7 @@ func (a *V2) abandon(why error) {
 }
 
 // state handles the state of one of the user's sessions.
-func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
+func (a *V2) state(id wire.SessionID, u *v2.StateUpdate) {
 	a.mu.Lock()
 	t, working := a.turns[id], a.working[id]
 	idle := u.State == v2.StateIdle
@@ -109,7 +110,7 @@ func (a *V2) state(id v2.SessionID, u *v2.StateUpdate) {
 }
 
 // idle ends a prompt with the state's reason.
-func (a *V2) idle(id v2.SessionID, t *turnV2, u *v2.StateUpdate) {
+func (a *V2) idle(id wire.SessionID, t *turnV2, u *v2.StateUpdate) {
 	if n := u.Usage; n != nil {
 		a.client.Update(string(id), TurnTokens{
 			Total: n.TotalTokens, Input: n.InputTokens, Output: n.OutputTokens,
@@ -152,5 +153,5 @@ func background(list []v2.Background) Background {
 // Cancel implements [Agent].
 func (a *V2) Cancel(sessionID string) {
 	// An error means that the connection has ended, which its owner learns anyway.
-	_ = a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: v2.SessionID(sessionID)})
+	_ = a.conn.Notify(v2.MethodSessionCancel, v2.CancelSessionNotification{SessionID: wire.SessionID(sessionID)})
 }

@@ -1,15 +1,16 @@
 package v1
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp/wire"
+)
 
 // Methods of authentication, sent by the client.
 const (
 	MethodAuthenticate = "authenticate"
 	MethodLogout       = "logout"
 )
-
-// AuthMethodID names one of the agent's ways to log in.
-type AuthMethodID string
 
 // AuthMethodType says who does what in a login.
 type AuthMethodType string
@@ -24,10 +25,10 @@ const (
 // AuthMethod is one of the agent's ways to log in. The schema has terminal and agent methods;
 // the types env_var and agent on the wire and Vars come from real agents. See "Authentication".
 type AuthMethod struct {
-	Type        AuthMethodType `json:"type,omitzero" wire:"lenient"`
-	ID          AuthMethodID   `json:"id" wire:"required"`
-	Name        string         `json:"name" wire:"required"`
-	Description string         `json:"description,omitzero" wire:"lenient"`
+	Type        AuthMethodType    `json:"type,omitzero" wire:"lenient"`
+	ID          wire.AuthMethodID `json:"id" wire:"required"`
+	Name        string            `json:"name" wire:"required"`
+	Description string            `json:"description,omitzero" wire:"lenient"`
 	// Args and Env are added to the agent's command for a terminal login.
 	Args []string          `json:"args,omitzero"`
 	Env  map[string]string `json:"env,omitzero"`
@@ -45,8 +46,8 @@ type AuthEnvVar struct {
 
 // AuthenticateRequest logs in by one of the agent's methods. See "Authentication".
 type AuthenticateRequest struct {
-	MethodID AuthMethodID    `json:"methodId" wire:"required"`
-	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	MethodID wire.AuthMethodID `json:"methodId" wire:"required"`
+	Meta     json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // AuthenticateResponse says that the login succeeded.

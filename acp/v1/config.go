@@ -5,16 +5,11 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // MethodSessionSetConfigOption is sent by the client to change an option of a session.
 const MethodSessionSetConfigOption = "session/set_config_option"
-
-// SessionConfigID names an option of a session.
-type SessionConfigID string
-
-// SessionConfigValueID names a value of a select option.
-type SessionConfigValueID string
 
 // SessionConfigOptionCategory says what an option is about, so that it can be shown in the right place. An agent may
 // use others.
@@ -31,7 +26,7 @@ const (
 // SessionConfigOption is something the user can choose in a session, with its current value. See "Session Config
 // Options".
 type SessionConfigOption struct {
-	ID          SessionConfigID             `json:"id" wire:"required"`
+	ID          wire.SessionConfigID        `json:"id" wire:"required"`
 	Name        string                      `json:"name" wire:"required"`
 	Description string                      `json:"description,omitzero" wire:"lenient"`
 	Category    SessionConfigOptionCategory `json:"category,omitzero" wire:"lenient"`
@@ -61,7 +56,7 @@ func init() {
 
 // SessionConfigSelect is an option with one of several values. See "Session Config Options".
 type SessionConfigSelect struct {
-	CurrentValue SessionConfigValueID       `json:"currentValue" wire:"required"`
+	CurrentValue wire.SessionConfigValueID  `json:"currentValue" wire:"required"`
 	Options      SessionConfigSelectOptions `json:"options" wire:"required"`
 }
 
@@ -84,7 +79,7 @@ func (k SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 
 // SessionConfigSelectOptions is the values of a select: a plain list, or groups if Groups is not nil.
 type SessionConfigSelectOptions struct {
-	Ungrouped []SessionConfigSelectOption
+	Ungrouped []wire.SessionConfigSelectOption
 	Groups    []SessionConfigSelectGroup
 }
 
@@ -93,7 +88,7 @@ func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
 	if o.Groups != nil {
 		return json.Marshal(acp.List[SessionConfigSelectGroup](o.Groups))
 	}
-	return json.Marshal(acp.List[SessionConfigSelectOption](o.Ungrouped))
+	return json.Marshal(acp.List[wire.SessionConfigSelectOption](o.Ungrouped))
 }
 
 // UnmarshalJSON decides by the items whether the list is of groups.
@@ -110,40 +105,32 @@ func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// SessionConfigSelectOption is a value of a select.
-type SessionConfigSelectOption struct {
-	Value       SessionConfigValueID `json:"value" wire:"required"`
-	Name        string               `json:"name" wire:"required"`
-	Description string               `json:"description,omitzero" wire:"lenient"`
-	Meta        json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // SessionConfigSelectGroup is values of a select under a heading.
 type SessionConfigSelectGroup struct {
-	Group   string                              `json:"group" wire:"required"`
-	Name    string                              `json:"name" wire:"required"`
-	Options acp.List[SessionConfigSelectOption] `json:"options" wire:"required,lenient,skip"`
-	Meta    json.RawMessage                     `json:"_meta,omitzero" wire:"lenient,object"`
+	Group   string                                   `json:"group" wire:"required"`
+	Name    string                                   `json:"name" wire:"required"`
+	Options acp.List[wire.SessionConfigSelectOption] `json:"options" wire:"required,lenient,skip"`
+	Meta    json.RawMessage                          `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // SetSessionConfigOptionRequest gives an option a value; [SelectValue] and [BooleanValue] make
 // it. See "Session Config Options", "From the Client".
 type SetSessionConfigOptionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	ConfigID  SessionConfigID `json:"configId" wire:"required"`
-	Type      string          `json:"type,omitzero" wire:"lenient"` // "boolean", or "" for a value id
-	Value     json.RawMessage `json:"value" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID wire.SessionID       `json:"sessionId" wire:"required"`
+	ConfigID  wire.SessionConfigID `json:"configId" wire:"required"`
+	Type      string               `json:"type,omitzero" wire:"lenient"` // "boolean", or "" for a value id
+	Value     json.RawMessage      `json:"value" wire:"required"`
+	Meta      json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // SelectValue chooses a value of a select option.
-func SelectValue(session SessionID, id SessionConfigID, value SessionConfigValueID) *SetSessionConfigOptionRequest {
+func SelectValue(session wire.SessionID, id wire.SessionConfigID, value wire.SessionConfigValueID) *SetSessionConfigOptionRequest {
 	raw, _ := json.Marshal(value) // a string always encodes
 	return &SetSessionConfigOptionRequest{SessionID: session, ConfigID: id, Value: raw}
 }
 
 // BooleanValue turns a boolean option on or off.
-func BooleanValue(session SessionID, id SessionConfigID, on bool) *SetSessionConfigOptionRequest {
+func BooleanValue(session wire.SessionID, id wire.SessionConfigID, on bool) *SetSessionConfigOptionRequest {
 	raw, _ := json.Marshal(on) // a boolean always encodes
 	return &SetSessionConfigOptionRequest{SessionID: session, ConfigID: id, Type: "boolean", Value: raw}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -230,7 +231,7 @@ func TestUnknownInlineIsKept(t *testing.T) {
 
 // TestEmbeddedResourceNeedsContents checks that a resource without contents does not encode.
 func TestEmbeddedResourceNeedsContents(t *testing.T) {
-	if encoded, err := json.Marshal(&EmbeddedResource{}); err == nil {
+	if encoded, err := json.Marshal(&wire.EmbeddedResource{}); err == nil {
 		t.Errorf("encoded %s", encoded)
 	}
 }

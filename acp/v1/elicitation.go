@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of elicitation, sent by the agent. They need the client's capability.
@@ -22,8 +23,8 @@ type ElicitationID string
 // tool call of it, or to the request RequestID of the client. See "Elicitation".
 type CreateElicitationRequest struct {
 	Message    string          `json:"message" wire:"required"`
-	SessionID  SessionID       `json:"sessionId,omitzero"`
-	ToolCallID ToolCallID      `json:"toolCallId,omitzero" wire:"lenient"`
+	SessionID  wire.SessionID  `json:"sessionId,omitzero"`
+	ToolCallID wire.ToolCallID `json:"toolCallId,omitzero" wire:"lenient"`
 	RequestID  json.RawMessage `json:"requestId,omitzero"`
 	Mode       ElicitationMode `json:"-" wire:"inline"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of the client's files, sent by the agent. Each needs the client's capability.
@@ -15,7 +16,7 @@ const (
 // ReadTextFileRequest asks for the text of a file, unsaved changes included: from Line on, counted from 1, and at most
 // Limit lines. Path is absolute. See "File System", "Reading Files".
 type ReadTextFileRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Path      string          `json:"path" wire:"required"`
 	Line      acp.Opt[uint32] `json:"line,omitzero"`
 	Limit     acp.Opt[uint32] `json:"limit,omitzero"`
@@ -40,7 +41,7 @@ func (r ReadTextFileResponse) AppendJSON(buf []byte) []byte {
 // WriteTextFileRequest gives a file, which need not exist, a new text. Path is absolute.
 // See "File System", "Writing Files".
 type WriteTextFileRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Path      string          `json:"path" wire:"required"`
 	Content   string          `json:"content" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`

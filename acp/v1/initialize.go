@@ -3,7 +3,7 @@ package v1
 import (
 	"encoding/json"
 
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // MethodInitialize is sent by the client before anything else.
@@ -11,41 +11,33 @@ const MethodInitialize = "initialize"
 
 // InitializeRequest opens a connection: the version the client wants and what it can do. See "Initialization".
 type InitializeRequest struct {
-	ProtocolVersion    ProtocolVersion    `json:"protocolVersion" wire:"required"`
-	ClientCapabilities ClientCapabilities `json:"clientCapabilities" wire:"lenient"`
-	ClientInfo         *Implementation    `json:"clientInfo,omitzero" wire:"lenient"`
-	Meta               json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
+	ProtocolVersion    ProtocolVersion      `json:"protocolVersion" wire:"required"`
+	ClientCapabilities ClientCapabilities   `json:"clientCapabilities" wire:"lenient"`
+	ClientInfo         *wire.Implementation `json:"clientInfo,omitzero" wire:"lenient"`
+	Meta               json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // InitializeResponse settles the version and says what the agent can do. See "Initialization".
 type InitializeResponse struct {
-	ProtocolVersion   ProtocolVersion   `json:"protocolVersion" wire:"required"`
-	AgentCapabilities AgentCapabilities `json:"agentCapabilities" wire:"lenient"`
-	AuthMethods       []AuthMethod      `json:"authMethods,omitzero" wire:"lenient,skip"`
-	AgentInfo         *Implementation   `json:"agentInfo,omitzero" wire:"lenient"`
+	ProtocolVersion   ProtocolVersion      `json:"protocolVersion" wire:"required"`
+	AgentCapabilities AgentCapabilities    `json:"agentCapabilities" wire:"lenient"`
+	AuthMethods       []AuthMethod         `json:"authMethods,omitzero" wire:"lenient,skip"`
+	AgentInfo         *wire.Implementation `json:"agentInfo,omitzero" wire:"lenient"`
 	// SessionCapabilities is where some agents put what belongs into AgentCapabilities. It is not in the schema.
 	SessionCapabilities *SessionCapabilities `json:"sessionCapabilities,omitzero" wire:"lenient"`
 	Meta                json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// Implementation names a client or an agent and its version. See "Initialization", "Implementation Information".
-type Implementation struct {
-	Name    string          `json:"name" wire:"required"`
-	Title   string          `json:"title,omitzero" wire:"lenient"`
-	Version string          `json:"version" wire:"required"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // ClientCapabilities is what the agent may ask of the client. See "Initialization", "Client Capabilities".
 type ClientCapabilities struct {
-	FS          FileSystemCapabilities     `json:"fs" wire:"lenient"`
-	Terminal    bool                       `json:"terminal" wire:"lenient"`
-	Session     *ClientSessionCapabilities `json:"session,omitzero" wire:"lenient"`
-	Auth        AuthCapabilities           `json:"auth,omitzero" wire:"lenient"`
-	Elicitation *ElicitationCapabilities   `json:"elicitation,omitzero" wire:"lenient"`
-	Subagents   *Supported                 `json:"subagents,omitzero" wire:"lenient"` // not in the stable schema
-	Plan        *Supported                 `json:"plan,omitzero" wire:"lenient"`      // not in the stable schema
-	Meta        json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
+	FS          FileSystemCapabilities        `json:"fs" wire:"lenient"`
+	Terminal    bool                          `json:"terminal" wire:"lenient"`
+	Session     *ClientSessionCapabilities    `json:"session,omitzero" wire:"lenient"`
+	Auth        AuthCapabilities              `json:"auth,omitzero" wire:"lenient"`
+	Elicitation *wire.ElicitationCapabilities `json:"elicitation,omitzero" wire:"lenient"`
+	Subagents   *wire.Supported               `json:"subagents,omitzero" wire:"lenient"` // not in the stable schema
+	Plan        *wire.Supported               `json:"plan,omitzero" wire:"lenient"`      // not in the stable schema
+	Meta        json.RawMessage               `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // FileSystemCapabilities says which fs methods the client serves. See "File System".
@@ -58,16 +50,16 @@ type FileSystemCapabilities struct {
 // ClientSessionCapabilities says which optional session updates the client shows.
 // See "Initialization", "Client Capabilities".
 type ClientSessionCapabilities struct {
-	Compaction    *Supported                        `json:"compaction,omitzero" wire:"lenient"`
+	Compaction    *wire.Supported                   `json:"compaction,omitzero" wire:"lenient"`
 	ConfigOptions *SessionConfigOptionsCapabilities `json:"configOptions,omitzero" wire:"lenient"`
-	Notices       *Supported                        `json:"notices,omitzero" wire:"lenient"`
+	Notices       *wire.Supported                   `json:"notices,omitzero" wire:"lenient"`
 	Meta          json.RawMessage                   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // SessionConfigOptionsCapabilities says which kinds of options the client can set beside
 // selects. See "Session Config Options".
 type SessionConfigOptionsCapabilities struct {
-	Boolean *Supported      `json:"boolean,omitzero" wire:"lenient"`
+	Boolean *wire.Supported `json:"boolean,omitzero" wire:"lenient"`
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -77,13 +69,6 @@ type AuthCapabilities struct {
 	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// ElicitationCapabilities says which ways of asking the user the client has. See "Elicitation".
-type ElicitationCapabilities struct {
-	Form *Supported      `json:"form,omitzero" wire:"lenient"`
-	URL  *Supported      `json:"url,omitzero" wire:"lenient"`
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // AgentCapabilities is what the client may ask of the agent. See "Initialization", "Agent Capabilities".
 type AgentCapabilities struct {
 	LoadSession         bool                  `json:"loadSession" wire:"lenient"`
@@ -91,7 +76,7 @@ type AgentCapabilities struct {
 	MCPCapabilities     MCPCapabilities       `json:"mcpCapabilities" wire:"lenient"`
 	SessionCapabilities SessionCapabilities   `json:"sessionCapabilities" wire:"lenient"`
 	Auth                AgentAuthCapabilities `json:"auth" wire:"lenient"`
-	Providers           *Supported            `json:"providers,omitzero" wire:"lenient"` // not in the stable schema
+	Providers           *wire.Supported       `json:"providers,omitzero" wire:"lenient"` // not in the stable schema
 	Meta                json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -113,26 +98,26 @@ type MCPCapabilities struct {
 
 // SessionCapabilities says which optional session methods the agent has. See "Initialization", "Session Capabilities".
 type SessionCapabilities struct {
-	List                  *Supported `json:"list,omitzero" wire:"lenient"`
-	Delete                *Supported `json:"delete,omitzero" wire:"lenient"`
-	AdditionalDirectories *Supported `json:"additionalDirectories,omitzero" wire:"lenient"`
-	Resume                *Supported `json:"resume,omitzero" wire:"lenient"`
-	Close                 *Supported `json:"close,omitzero" wire:"lenient"`
+	List                  *wire.Supported `json:"list,omitzero" wire:"lenient"`
+	Delete                *wire.Supported `json:"delete,omitzero" wire:"lenient"`
+	AdditionalDirectories *wire.Supported `json:"additionalDirectories,omitzero" wire:"lenient"`
+	Resume                *wire.Supported `json:"resume,omitzero" wire:"lenient"`
+	Close                 *wire.Supported `json:"close,omitzero" wire:"lenient"`
 
 	// What the stable schema does not have.
 
-	SystemPrompt *draft.SessionSystemPromptCapabilities `json:"systemPrompt,omitzero" wire:"lenient"`
-	Fork         *Supported                             `json:"fork,omitzero" wire:"lenient"`
-	Archive      *Supported                             `json:"archive,omitzero" wire:"lenient"`
-	Status       *Supported                             `json:"status,omitzero" wire:"lenient"`
-	Title        *Supported                             `json:"title,omitzero" wire:"lenient"`
+	SystemPrompt *wire.SessionSystemPromptCapabilities `json:"systemPrompt,omitzero" wire:"lenient"`
+	Fork         *wire.Supported                       `json:"fork,omitzero" wire:"lenient"`
+	Archive      *wire.Supported                       `json:"archive,omitzero" wire:"lenient"`
+	Status       *wire.Supported                       `json:"status,omitzero" wire:"lenient"`
+	Title        *wire.Supported                       `json:"title,omitzero" wire:"lenient"`
 
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // AgentAuthCapabilities reports whether the agent can log out. See "Authentication".
 type AgentAuthCapabilities struct {
-	Logout *Supported      `json:"logout,omitzero" wire:"lenient"`
-	Status *Supported      `json:"status,omitzero" wire:"lenient"` // not in the stable schema
+	Logout *wire.Supported `json:"logout,omitzero" wire:"lenient"`
+	Status *wire.Supported `json:"status,omitzero" wire:"lenient"` // not in the stable schema
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

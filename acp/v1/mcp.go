@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // MCPServer tells the agent how to reach an MCP server: [*MCPServerStdio], [*MCPServerHTTP],
@@ -24,19 +25,19 @@ func init() {
 
 // MCPServerStdio is a server that the agent runs as a process. Every agent can.
 type MCPServerStdio struct {
-	Name    string                `json:"name" wire:"required"`
-	Command string                `json:"command" wire:"required"`
-	Args    acp.List[string]      `json:"args" wire:"required"`
-	Env     acp.List[EnvVariable] `json:"env" wire:"required"`
-	Meta    json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
+	Name    string                     `json:"name" wire:"required"`
+	Command string                     `json:"command" wire:"required"`
+	Args    acp.List[string]           `json:"args" wire:"required"`
+	Env     acp.List[wire.EnvVariable] `json:"env" wire:"required"`
+	Meta    json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MCPServerHTTP is a server behind HTTP. Needs the agent's capability.
 type MCPServerHTTP struct {
-	Name    string               `json:"name" wire:"required"`
-	URL     string               `json:"url" wire:"required"`
-	Headers acp.List[HTTPHeader] `json:"headers" wire:"required"`
-	Meta    json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
+	Name    string                    `json:"name" wire:"required"`
+	URL     string                    `json:"url" wire:"required"`
+	Headers acp.List[wire.HTTPHeader] `json:"headers" wire:"required"`
+	Meta    json.RawMessage           `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the server with its type.
@@ -47,28 +48,14 @@ func (s MCPServerHTTP) MarshalJSON() ([]byte, error) {
 
 // MCPServerSSE is a server behind server-sent events. Needs the agent's capability.
 type MCPServerSSE struct {
-	Name    string               `json:"name" wire:"required"`
-	URL     string               `json:"url" wire:"required"`
-	Headers acp.List[HTTPHeader] `json:"headers" wire:"required"`
-	Meta    json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
+	Name    string                    `json:"name" wire:"required"`
+	URL     string                    `json:"url" wire:"required"`
+	Headers acp.List[wire.HTTPHeader] `json:"headers" wire:"required"`
+	Meta    json.RawMessage           `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the server with its type.
 func (s MCPServerSSE) MarshalJSON() ([]byte, error) {
 	type body MCPServerSSE
 	return acp.EncodeVariant("type", "sse", body(s))
-}
-
-// EnvVariable is a variable in the environment of a server or a terminal.
-type EnvVariable struct {
-	Name  string          `json:"name" wire:"required"`
-	Value string          `json:"value" wire:"required"`
-	Meta  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// HTTPHeader is a header of the requests to a server.
-type HTTPHeader struct {
-	Name  string          `json:"name" wire:"required"`
-	Value string          `json:"value" wire:"required"`
-	Meta  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // ToolCallMeta is what agents say in the `_meta` of tool calls, outside the schema, about the terminals in which they
@@ -27,20 +28,20 @@ const CapabilityTerminalOutput = "terminal_output"
 
 // MetaTerminalInfo announces a terminal, as a rule before a tool call shows it.
 type MetaTerminalInfo struct {
-	TerminalID TerminalID `json:"terminal_id,omitzero" wire:"lenient"`
-	Command    string     `json:"command,omitzero" wire:"lenient"`
-	CWD        string     `json:"cwd,omitzero" wire:"lenient"`
+	TerminalID wire.TerminalID `json:"terminal_id,omitzero" wire:"lenient"`
+	Command    string          `json:"command,omitzero" wire:"lenient"`
+	CWD        string          `json:"cwd,omitzero" wire:"lenient"`
 }
 
 // MetaTerminalOutput is what a command has written: text as it comes out of a pipe.
 type MetaTerminalOutput struct {
-	TerminalID TerminalID `json:"terminal_id,omitzero" wire:"lenient"`
-	Data       string     `json:"data" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminal_id,omitzero" wire:"lenient"`
+	Data       string          `json:"data" wire:"required"`
 }
 
 // MetaTerminalExit says that a command has ended, and with which code or signal, if known.
 type MetaTerminalExit struct {
-	TerminalID TerminalID      `json:"terminal_id,omitzero" wire:"lenient"`
+	TerminalID wire.TerminalID `json:"terminal_id,omitzero" wire:"lenient"`
 	ExitCode   acp.Opt[int64]  `json:"exit_code,omitzero" wire:"lenient"`
 	Signal     acp.Opt[string] `json:"signal,omitzero" wire:"lenient"`
 }

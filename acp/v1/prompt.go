@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of a turn, sent by the client. Either side sends MethodCancelRequest.
@@ -16,13 +17,6 @@ const (
 	MethodSessionSteering = "_session/steering"
 )
 
-// PromptRequest starts a turn; it is answered when the turn has ended. See "Prompt Turn", "User Message".
-type PromptRequest struct {
-	SessionID SessionID              `json:"sessionId" wire:"required"`
-	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
-	Meta      json.RawMessage        `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // PromptResponse ends a turn. See "Prompt Turn", "Check for Completion".
 type PromptResponse struct {
 	StopReason StopReason      `json:"stopReason" wire:"required"`
@@ -32,9 +26,9 @@ type PromptResponse struct {
 
 // SteeringRequest puts the user's words into the running turn. Not in the schema.
 type SteeringRequest struct {
-	SessionID SessionID              `json:"sessionId" wire:"required"`
-	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
-	Meta      SteeringMeta           `json:"_meta"`
+	SessionID wire.SessionID              `json:"sessionId" wire:"required"`
+	Prompt    acp.List[wire.ContentBlock] `json:"prompt" wire:"required"`
+	Meta      SteeringMeta                `json:"_meta"`
 }
 
 // SteeringMeta says what is to be done with the words when no turn runs any more.
@@ -83,7 +77,7 @@ type Usage struct {
 
 // CancelNotification stops the running turn, which then ends with [StopCancelled]. See "Prompt Turn", "Cancellation".
 type CancelNotification struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of a session's life, sent by the client.
@@ -12,7 +12,6 @@ const (
 	MethodSessionNew      = "session/new"
 	MethodSessionLoad     = "session/load"
 	MethodSessionResume   = "session/resume"
-	MethodSessionList     = "session/list"
 	MethodSessionClose    = "session/close"
 	MethodSessionDelete   = "session/delete"
 	MethodSessionSetMode  = "session/set_mode"
@@ -24,14 +23,14 @@ type NewSessionRequest struct {
 	CWD                   string              `json:"cwd" wire:"required"`
 	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
 	MCPServers            acp.List[MCPServer] `json:"mcpServers" wire:"required"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	SystemPrompt          *wire.SystemPrompt  `json:"systemPrompt,omitzero"` // not in the stable schema
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // NewSessionResponse gives the new session's id and what can be chosen in it.
 // See "Session Setup", "Creating a Session".
 type NewSessionResponse struct {
-	SessionID SessionID `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID `json:"sessionId" wire:"required"`
 	SessionChoices
 }
 
@@ -46,11 +45,11 @@ type SessionChoices struct {
 // LoadSessionRequest opens a stored session; the agent replays it as updates. Needs the agent's
 // capability. See "Session Setup", "Loading Sessions".
 type LoadSessionRequest struct {
-	SessionID             SessionID           `json:"sessionId" wire:"required"`
+	SessionID             wire.SessionID      `json:"sessionId" wire:"required"`
 	CWD                   string              `json:"cwd" wire:"required"`
 	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
 	MCPServers            acp.List[MCPServer] `json:"mcpServers" wire:"required"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	SystemPrompt          *wire.SystemPrompt  `json:"systemPrompt,omitzero"` // not in the stable schema
 	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -62,12 +61,12 @@ type LoadSessionResponse struct {
 // ResumeSessionRequest opens a stored session without a replay. Needs the agent's capability.
 // See "Session Setup", "Resuming Sessions".
 type ResumeSessionRequest struct {
-	SessionID             SessionID           `json:"sessionId" wire:"required"`
-	CWD                   string              `json:"cwd" wire:"required"`
-	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             wire.SessionID     `json:"sessionId" wire:"required"`
+	CWD                   string             `json:"cwd" wire:"required"`
+	AdditionalDirectories []string           `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer        `json:"mcpServers,omitzero"`
+	SystemPrompt          *wire.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ResumeSessionResponse says that the session is open. See "Session Setup", "Resuming Sessions".
@@ -78,21 +77,12 @@ type ResumeSessionResponse struct {
 // ForkSessionRequest makes a new session that goes on from where a session is, and leaves that as it is. Needs the
 // agent's capability. Not in the stable schema.
 type ForkSessionRequest struct {
-	SessionID             SessionID           `json:"sessionId" wire:"required"`
-	CWD                   string              `json:"cwd" wire:"required"`
-	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"`
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// ListSessionsRequest asks for stored sessions, those of the folder CWD if it is given, from
-// the place Cursor on. Needs the agent's capability. See "Session List".
-type ListSessionsRequest struct {
-	CWD      string                     `json:"cwd,omitzero"`
-	Cursor   string                     `json:"cursor,omitzero"`
-	Archived draft.SessionArchiveFilter `json:"archived,omitzero"` // not in the stable schema
-	Meta     json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             wire.SessionID     `json:"sessionId" wire:"required"`
+	CWD                   string             `json:"cwd" wire:"required"`
+	AdditionalDirectories []string           `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer        `json:"mcpServers,omitzero"`
+	SystemPrompt          *wire.SystemPrompt `json:"systemPrompt,omitzero"`
+	Meta                  json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ListSessionsResponse is one page of stored sessions; NextCursor is empty on the last one. See "Session List".
@@ -104,7 +94,7 @@ type ListSessionsResponse struct {
 
 // SessionInfo describes a stored session. UpdatedAt is in ISO 8601. See "Session List".
 type SessionInfo struct {
-	SessionID             SessionID       `json:"sessionId" wire:"required"`
+	SessionID             wire.SessionID  `json:"sessionId" wire:"required"`
 	CWD                   string          `json:"cwd" wire:"required"`
 	AdditionalDirectories []string        `json:"additionalDirectories,omitzero" wire:"lenient,skip"`
 	Title                 string          `json:"title,omitzero" wire:"lenient"`
@@ -112,22 +102,9 @@ type SessionInfo struct {
 	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// CloseSessionRequest ends an open session and frees what it holds. Needs the agent's
-// capability. See "Session Setup", "Closing Active Sessions".
-type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // CloseSessionResponse says that the session is closed.
 type CloseSessionResponse struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// DeleteSessionRequest removes a stored session. Needs the agent's capability. See "Session Delete".
-type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // DeleteSessionResponse says that the session is gone.
@@ -155,7 +132,7 @@ type SessionMode struct {
 
 // SetSessionModeRequest changes the current mode. See "Session Modes", "Setting the current mode".
 type SetSessionModeRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	ModeID    SessionModeID   `json:"modeId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -186,7 +163,7 @@ type ModelInfo struct {
 
 // SetSessionModelRequest changes the current model of an agent that gave a [SessionModelState]. Not in the schema.
 type SetSessionModelRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	ModelID   ModelID         `json:"modelId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

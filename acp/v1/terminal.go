@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of the client's terminals, sent by the agent. They need the client's capability.
@@ -15,32 +16,29 @@ const (
 	MethodTerminalRelease     = "terminal/release"
 )
 
-// TerminalID names a terminal of the client.
-type TerminalID string
-
 // CreateTerminalRequest runs a command. Of its output the client keeps the last
 // OutputByteLimit bytes. CWD is absolute, the session's folder if empty.
 // See "Terminals", "Executing Commands".
 type CreateTerminalRequest struct {
-	SessionID       SessionID       `json:"sessionId" wire:"required"`
-	Command         string          `json:"command" wire:"required"`
-	Args            []string        `json:"args,omitzero"`
-	Env             []EnvVariable   `json:"env,omitzero"`
-	CWD             string          `json:"cwd,omitzero"`
-	OutputByteLimit acp.Opt[uint64] `json:"outputByteLimit,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID       wire.SessionID     `json:"sessionId" wire:"required"`
+	Command         string             `json:"command" wire:"required"`
+	Args            []string           `json:"args,omitzero"`
+	Env             []wire.EnvVariable `json:"env,omitzero"`
+	CWD             string             `json:"cwd,omitzero"`
+	OutputByteLimit acp.Opt[uint64]    `json:"outputByteLimit,omitzero"`
+	Meta            json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // CreateTerminalResponse names the terminal at once, while the command runs.
 type CreateTerminalResponse struct {
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // TerminalOutputRequest asks for the output so far. See "Terminals", "Getting Output".
 type TerminalOutputRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -62,8 +60,8 @@ type TerminalExitStatus struct {
 
 // WaitForTerminalExitRequest is answered when the command has ended. See "Terminals", "Waiting for Exit".
 type WaitForTerminalExitRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -76,8 +74,8 @@ type WaitForTerminalExitResponse struct {
 
 // KillTerminalRequest ends the command and keeps the terminal. See "Terminals", "Killing Commands".
 type KillTerminalRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -88,8 +86,8 @@ type KillTerminalResponse struct {
 
 // ReleaseTerminalRequest ends the command and forgets the terminal. See "Terminals", "Releasing Terminals".
 type ReleaseTerminalRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 

@@ -4,26 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-)
-
-// ToolCallID names a tool call in its session.
-type ToolCallID string
-
-// ToolKind is what a tool does, for icons and for the way it is shown. See "Tool Calls", "Creating".
-type ToolKind string
-
-// The kinds of the schema. A call without a kind is [ToolOther].
-const (
-	ToolRead       ToolKind = "read"
-	ToolEdit       ToolKind = "edit"
-	ToolDelete     ToolKind = "delete"
-	ToolMove       ToolKind = "move"
-	ToolSearch     ToolKind = "search"
-	ToolExecute    ToolKind = "execute"
-	ToolThink      ToolKind = "think"
-	ToolFetch      ToolKind = "fetch"
-	ToolSwitchMode ToolKind = "switch_mode"
-	ToolOther      ToolKind = "other"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // ToolCallStatus is how far a tool call is. See "Tool Calls", "Status".
@@ -40,16 +21,16 @@ const (
 // ToolCall announces a tool call. Agents also send it again for a call that is known, so its
 // fields tell omitted from set as those of [ToolCallUpdate] do. See "Tool Calls", "Creating".
 type ToolCall struct {
-	ToolCallID ToolCallID                  `json:"toolCallId" wire:"required"`
-	Title      string                      `json:"title" wire:"required"`
-	Name       acp.Opt[string]             `json:"name,omitzero" wire:"lenient"`
-	Kind       acp.Opt[ToolKind]           `json:"kind,omitzero" wire:"lenient"`
-	Status     acp.Opt[ToolCallStatus]     `json:"status,omitzero" wire:"lenient"`
-	Content    acp.Opt[[]ToolCallContent]  `json:"content,omitzero" wire:"lenient,skip"`
-	Locations  acp.Opt[[]ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
-	RawInput   acp.Opt[json.RawMessage]    `json:"rawInput,omitzero" wire:"lenient"`
-	RawOutput  acp.Opt[json.RawMessage]    `json:"rawOutput,omitzero" wire:"lenient"`
-	Meta       json.RawMessage             `json:"_meta,omitzero" wire:"lenient,object"`
+	ToolCallID wire.ToolCallID                  `json:"toolCallId" wire:"required"`
+	Title      string                           `json:"title" wire:"required"`
+	Name       acp.Opt[string]                  `json:"name,omitzero" wire:"lenient"`
+	Kind       acp.Opt[wire.ToolKind]           `json:"kind,omitzero" wire:"lenient"`
+	Status     acp.Opt[ToolCallStatus]          `json:"status,omitzero" wire:"lenient"`
+	Content    acp.Opt[[]ToolCallContent]       `json:"content,omitzero" wire:"lenient,skip"`
+	Locations  acp.Opt[[]wire.ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
+	RawInput   acp.Opt[json.RawMessage]         `json:"rawInput,omitzero" wire:"lenient"`
+	RawOutput  acp.Opt[json.RawMessage]         `json:"rawOutput,omitzero" wire:"lenient"`
+	Meta       json.RawMessage                  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the call as an update of the session.
@@ -60,16 +41,16 @@ func (c ToolCall) MarshalJSON() ([]byte, error) {
 
 // ToolCallUpdate changes a tool call: what is omitted stays. See "Tool Calls", "Updating".
 type ToolCallUpdate struct {
-	ToolCallID ToolCallID                  `json:"toolCallId" wire:"required"`
-	Title      acp.Opt[string]             `json:"title,omitzero" wire:"lenient"`
-	Name       acp.Opt[string]             `json:"name,omitzero" wire:"lenient"`
-	Kind       acp.Opt[ToolKind]           `json:"kind,omitzero" wire:"lenient"`
-	Status     acp.Opt[ToolCallStatus]     `json:"status,omitzero" wire:"lenient"`
-	Content    acp.Opt[[]ToolCallContent]  `json:"content,omitzero" wire:"lenient,skip"`
-	Locations  acp.Opt[[]ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
-	RawInput   acp.Opt[json.RawMessage]    `json:"rawInput,omitzero" wire:"lenient"`
-	RawOutput  acp.Opt[json.RawMessage]    `json:"rawOutput,omitzero" wire:"lenient"`
-	Meta       json.RawMessage             `json:"_meta,omitzero" wire:"lenient,object"`
+	ToolCallID wire.ToolCallID                  `json:"toolCallId" wire:"required"`
+	Title      acp.Opt[string]                  `json:"title,omitzero" wire:"lenient"`
+	Name       acp.Opt[string]                  `json:"name,omitzero" wire:"lenient"`
+	Kind       acp.Opt[wire.ToolKind]           `json:"kind,omitzero" wire:"lenient"`
+	Status     acp.Opt[ToolCallStatus]          `json:"status,omitzero" wire:"lenient"`
+	Content    acp.Opt[[]ToolCallContent]       `json:"content,omitzero" wire:"lenient,skip"`
+	Locations  acp.Opt[[]wire.ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
+	RawInput   acp.Opt[json.RawMessage]         `json:"rawInput,omitzero" wire:"lenient"`
+	RawOutput  acp.Opt[json.RawMessage]         `json:"rawOutput,omitzero" wire:"lenient"`
+	Meta       json.RawMessage                  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the change as an update of the session.
@@ -97,8 +78,8 @@ func init() {
 
 // Content is a content block of a tool call. See "Tool Calls", "Regular Content".
 type Content struct {
-	Content ContentBlock    `json:"content" wire:"required"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Content wire.ContentBlock `json:"content" wire:"required"`
+	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the content with its type.
@@ -125,7 +106,7 @@ func (d Diff) MarshalJSON() ([]byte, error) {
 
 // Terminal shows a terminal that the agent made by [MethodTerminalCreate]. See "Tool Calls", "Terminals".
 type Terminal struct {
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -133,12 +114,4 @@ type Terminal struct {
 func (t Terminal) MarshalJSON() ([]byte, error) {
 	type body Terminal
 	return acp.EncodeVariant("type", "terminal", body(t))
-}
-
-// ToolCallLocation is a place that a tool call works at; agents count lines from 1.
-// See "Tool Calls", "Following the Agent".
-type ToolCallLocation struct {
-	Path string          `json:"path" wire:"required"`
-	Line acp.Opt[uint32] `json:"line,omitzero" wire:"lenient"`
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -4,17 +4,15 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // MethodSessionUpdate is the notification by which the agent reports what happens in a session.
 const MethodSessionUpdate = "session/update"
 
-// MessageID names a message; chunks with the same one belong together.
-type MessageID string
-
 // SessionNotification is one update of one session. See "Prompt Turn", "Agent Reports Output".
 type SessionNotification struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Update    SessionUpdate   `json:"update" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -62,9 +60,9 @@ func init() {
 // ContentChunk is the next piece of a message. Chunks without a MessageID belong together as
 // long as their kind stays the same. See "Prompt Turn", "Agent Reports Output".
 type ContentChunk struct {
-	Content   ContentBlock    `json:"content" wire:"required"`
-	MessageID MessageID       `json:"messageId,omitzero" wire:"lenient"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Content   wire.ContentBlock `json:"content" wire:"required"`
+	MessageID wire.MessageID    `json:"messageId,omitzero" wire:"lenient"`
+	Meta      json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // UserMessageChunk is a piece of what the user said.
@@ -134,7 +132,7 @@ func (u SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 type UsageUpdate struct {
 	Used uint64          `json:"used" wire:"required"`
 	Size uint64          `json:"size" wire:"required"`
-	Cost *Cost           `json:"cost,omitzero" wire:"lenient"`
+	Cost *wire.Cost      `json:"cost,omitzero" wire:"lenient"`
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -142,13 +140,6 @@ type UsageUpdate struct {
 func (u UsageUpdate) MarshalJSON() ([]byte, error) {
 	type body UsageUpdate
 	return acp.EncodeVariant("sessionUpdate", "usage_update", body(u))
-}
-
-// Cost is the money a session has cost; Currency is an ISO 4217 code.
-type Cost struct {
-	Amount   float64         `json:"amount" wire:"required"`
-	Currency string          `json:"currency" wire:"required"`
-	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // NoticeSeverity is how severe a notice is. An agent may use others.
@@ -192,11 +183,11 @@ const (
 // CompactionUpdate tells of the agent shortening its context: omitted fields stay, null clears.
 // Needs the client's capability.
 type CompactionUpdate struct {
-	CompactionID CompactionID             `json:"compactionId" wire:"required"`
-	Status       CompactionStatus         `json:"status" wire:"required"`
-	Summary      acp.Opt[[]ContentBlock]  `json:"summary,omitzero" wire:"lenient,skip"`
-	Error        acp.Opt[string]          `json:"error,omitzero" wire:"lenient"`
-	Meta         acp.Opt[json.RawMessage] `json:"_meta,omitzero" wire:"lenient,object"`
+	CompactionID CompactionID                 `json:"compactionId" wire:"required"`
+	Status       CompactionStatus             `json:"status" wire:"required"`
+	Summary      acp.Opt[[]wire.ContentBlock] `json:"summary,omitzero" wire:"lenient,skip"`
+	Error        acp.Opt[string]              `json:"error,omitzero" wire:"lenient"`
+	Meta         acp.Opt[json.RawMessage]     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the update with its kind.
@@ -207,9 +198,9 @@ func (u CompactionUpdate) MarshalJSON() ([]byte, error) {
 
 // CompactionSummaryChunk appends a block to the summary of a compaction.
 type CompactionSummaryChunk struct {
-	CompactionID CompactionID    `json:"compactionId" wire:"required"`
-	Content      ContentBlock    `json:"content" wire:"required"`
-	Meta         json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	CompactionID CompactionID      `json:"compactionId" wire:"required"`
+	Content      wire.ContentBlock `json:"content" wire:"required"`
+	Meta         json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the update with its kind.

@@ -1,6 +1,6 @@
 // Package v1 has the messages of version 1 of the Agent Client Protocol: a Go type for each type of its stable schema,
-// under the schema's name, and what widespread agents send beyond it. The methods of one area are in one file with
-// their requests and responses.
+// under the schema's name, and what widespread agents send beyond it. What version 2 spells alike is in
+// [github.com/acp-nvim/acp-nvim/acp/wire]. The methods of one area are in one file with their requests and responses.
 //
 // Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are sealed interfaces whose
 // variants are pointers; anything without a known variant is an [Unknown]. Fields named Meta hold the `_meta` object,
@@ -21,14 +21,6 @@ const Version ProtocolVersion = 1
 // ProtocolVersion is a version of the protocol; it grows with breaking changes only.
 // See "Initialization", "Protocol version".
 type ProtocolVersion uint16
-
-// SessionID names a session of one agent. See "Session Setup", "Session ID".
-type SessionID string
-
-// Supported is a capability whose object has no properties: present means yes, nil means no.
-type Supported struct {
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
 
 // Unknown is a variant that no union of this version knows, as a newer agent may send it. It is kept as it came.
 type Unknown struct {

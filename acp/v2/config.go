@@ -5,22 +5,17 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
-
-// SessionConfigID names an option of a session.
-type SessionConfigID string
-
-// SessionConfigValueID names a value of a select option.
-type SessionConfigValueID string
 
 // SessionConfigOption is something that the user can set. See "Session Config Options".
 type SessionConfigOption struct {
-	ConfigID    SessionConfigID   `json:"configId" wire:"required"`
-	Name        string            `json:"name" wire:"required"`
-	Description string            `json:"description,omitzero" wire:"lenient"`
-	Category    string            `json:"category,omitzero" wire:"lenient"`
-	Kind        SessionConfigKind `json:"-" wire:"inline"`
-	Meta        json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
+	ConfigID    wire.SessionConfigID `json:"configId" wire:"required"`
+	Name        string               `json:"name" wire:"required"`
+	Description string               `json:"description,omitzero" wire:"lenient"`
+	Category    string               `json:"category,omitzero" wire:"lenient"`
+	Kind        SessionConfigKind    `json:"-" wire:"inline"`
+	Meta        json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the option and its kind as one object.
@@ -46,7 +41,7 @@ func init() {
 
 // SessionConfigSelect is one of several values.
 type SessionConfigSelect struct {
-	CurrentValue SessionConfigValueID       `json:"currentValue" wire:"required"`
+	CurrentValue wire.SessionConfigValueID  `json:"currentValue" wire:"required"`
 	Options      SessionConfigSelectOptions `json:"options" wire:"required"`
 }
 
@@ -69,7 +64,7 @@ func (k SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 
 // SessionConfigSelectOptions are the values of a select, either plain or in groups.
 type SessionConfigSelectOptions struct {
-	Ungrouped []SessionConfigSelectOption
+	Ungrouped []wire.SessionConfigSelectOption
 	Groups    []SessionConfigSelectGroup
 }
 
@@ -78,7 +73,7 @@ func (o SessionConfigSelectOptions) MarshalJSON() ([]byte, error) {
 	if o.Groups != nil {
 		return json.Marshal(acp.List[SessionConfigSelectGroup](o.Groups))
 	}
-	return json.Marshal(acp.List[SessionConfigSelectOption](o.Ungrouped))
+	return json.Marshal(acp.List[wire.SessionConfigSelectOption](o.Ungrouped))
 }
 
 // UnmarshalJSON decodes either list.
@@ -95,29 +90,21 @@ func (o *SessionConfigSelectOptions) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// SessionConfigSelectOption is a value of a select.
-type SessionConfigSelectOption struct {
-	Value       SessionConfigValueID `json:"value" wire:"required"`
-	Name        string               `json:"name" wire:"required"`
-	Description string               `json:"description,omitzero" wire:"lenient"`
-	Meta        json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // SessionConfigSelectGroup is values of a select under a heading.
 type SessionConfigSelectGroup struct {
-	GroupID string                              `json:"groupId" wire:"required"`
-	Name    string                              `json:"name" wire:"required"`
-	Options acp.List[SessionConfigSelectOption] `json:"options" wire:"required,lenient,skip"`
-	Meta    json.RawMessage                     `json:"_meta,omitzero" wire:"lenient,object"`
+	GroupID string                                   `json:"groupId" wire:"required"`
+	Name    string                                   `json:"name" wire:"required"`
+	Options acp.List[wire.SessionConfigSelectOption] `json:"options" wire:"required,lenient,skip"`
+	Meta    json.RawMessage                          `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// SetSessionConfigOptionRequest gives an option a value: Type is "id" with a [SessionConfigValueID], or "boolean".
+// SetSessionConfigOptionRequest gives an option a value: Type is "id" with a [wire.SessionConfigValueID], or "boolean".
 type SetSessionConfigOptionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	ConfigID  SessionConfigID `json:"configId" wire:"required"`
-	Type      string          `json:"type" wire:"required"`
-	Value     any             `json:"value" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID wire.SessionID       `json:"sessionId" wire:"required"`
+	ConfigID  wire.SessionConfigID `json:"configId" wire:"required"`
+	Type      string               `json:"type" wire:"required"`
+	Value     any                  `json:"value" wire:"required"`
+	Meta      json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // SetSessionConfigOptionResponse has all options as they are after the change.

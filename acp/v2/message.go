@@ -4,17 +4,14 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
-
-// MessageID names a message of a session.
-type MessageID string
 
 // ContentChunk is the next piece of a message, which it begins where there is none yet. See "Prompt Lifecycle".
 type ContentChunk struct {
-	MessageID MessageID       `json:"messageId" wire:"required"`
-	Content   ContentBlock    `json:"content" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	MessageID wire.MessageID    `json:"messageId" wire:"required"`
+	Content   wire.ContentBlock `json:"content" wire:"required"`
+	Meta      json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // UserMessageChunk is a piece of what the user said.
@@ -43,9 +40,9 @@ func (c AgentThoughtChunk) MarshalJSON() ([]byte, error) {
 
 // Message makes a message, or changes it: content that is set replaces all of it, null clears it.
 type Message struct {
-	MessageID MessageID                `json:"messageId" wire:"required"`
-	Content   acp.Opt[[]ContentBlock]  `json:"content,omitzero" wire:"lenient,skip"`
-	Meta      acp.Opt[json.RawMessage] `json:"_meta,omitzero" wire:"lenient,object"`
+	MessageID wire.MessageID               `json:"messageId" wire:"required"`
+	Content   acp.Opt[[]wire.ContentBlock] `json:"content,omitzero" wire:"lenient,skip"`
+	Meta      acp.Opt[json.RawMessage]     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // UserMessage is a message of the user's.
@@ -102,9 +99,9 @@ const StopError = "error"
 // Background is work that goes on while its session may be idle: a terminal or a tool call, or what is unknown.
 type Background struct {
 	Type       string          `json:"type" wire:"required"` // "terminal", "tool_call"
-	TerminalID TerminalID      `json:"terminalId,omitzero" wire:"lenient"`
-	ToolCallID ToolCallID      `json:"toolCallId,omitzero" wire:"lenient"`
-	SessionID  SessionID       `json:"sessionId,omitzero" wire:"lenient"` // of a "subagent", which is not in the schema
+	TerminalID wire.TerminalID `json:"terminalId,omitzero" wire:"lenient"`
+	ToolCallID wire.ToolCallID `json:"toolCallId,omitzero" wire:"lenient"`
+	SessionID  wire.SessionID  `json:"sessionId,omitzero" wire:"lenient"` // of a "subagent", which is not in the schema
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -131,10 +128,10 @@ func (u PlanUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // PlanContent is a plan. Of the types that the schema does not have, and of unknown ones, it has no entries.
-type PlanContent = draft.PlanContent
+type PlanContent = wire.PlanContent
 
 // PlanEntry is a step of a plan.
-type PlanEntry = draft.PlanEntry
+type PlanEntry = wire.PlanEntry
 
 // SessionInfoUpdate changes what a list of sessions shows; null clears.
 type SessionInfoUpdate struct {
@@ -151,23 +148,16 @@ func (u SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 
 // UsageUpdate is how full the context is, and what the session has cost; a cost of null clears it.
 type UsageUpdate struct {
-	Used uint64          `json:"used" wire:"required"`
-	Size uint64          `json:"size" wire:"required"`
-	Cost acp.Opt[Cost]   `json:"cost,omitzero" wire:"lenient"`
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Used uint64             `json:"used" wire:"required"`
+	Size uint64             `json:"size" wire:"required"`
+	Cost acp.Opt[wire.Cost] `json:"cost,omitzero" wire:"lenient"`
+	Meta json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the update with its kind.
 func (u UsageUpdate) MarshalJSON() ([]byte, error) {
 	type body UsageUpdate
 	return acp.EncodeVariant("sessionUpdate", "usage_update", body(u))
-}
-
-// Cost is an amount of money; Currency is in ISO 4217.
-type Cost struct {
-	Amount   float64         `json:"amount" wire:"required"`
-	Currency string          `json:"currency" wire:"required"`
-	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // Notice is something that the user should know.
@@ -186,11 +176,11 @@ func (n Notice) MarshalJSON() ([]byte, error) {
 
 // CompactionUpdate reports a compaction of the context.
 type CompactionUpdate struct {
-	CompactionID string                  `json:"compactionId" wire:"required"`
-	Status       string                  `json:"status" wire:"required"`
-	Summary      acp.Opt[[]ContentBlock] `json:"summary,omitzero" wire:"lenient,skip"`
-	Error        acp.Opt[string]         `json:"error,omitzero" wire:"lenient"`
-	Meta         json.RawMessage         `json:"_meta,omitzero" wire:"lenient,object"`
+	CompactionID string                       `json:"compactionId" wire:"required"`
+	Status       string                       `json:"status" wire:"required"`
+	Summary      acp.Opt[[]wire.ContentBlock] `json:"summary,omitzero" wire:"lenient,skip"`
+	Error        acp.Opt[string]              `json:"error,omitzero" wire:"lenient"`
+	Meta         json.RawMessage              `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the update with its kind.
@@ -201,9 +191,9 @@ func (u CompactionUpdate) MarshalJSON() ([]byte, error) {
 
 // CompactionSummaryChunk is the next piece of a compaction's summary.
 type CompactionSummaryChunk struct {
-	CompactionID string          `json:"compactionId" wire:"required"`
-	Content      ContentBlock    `json:"content" wire:"required"`
-	Meta         json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	CompactionID string            `json:"compactionId" wire:"required"`
+	Content      wire.ContentBlock `json:"content" wire:"required"`
+	Meta         json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the chunk as an update.

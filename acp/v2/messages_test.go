@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
@@ -18,7 +19,7 @@ import (
 var messages = map[string]func() any{
 	"session/update notification":         func() any { return new(UpdateSessionNotification) },
 	"session/request_permission request":  func() any { return new(RequestPermissionRequest) },
-	"session/request_permission response": func() any { return new(RequestPermissionResponse) },
+	"session/request_permission response": func() any { return new(wire.RequestPermissionResponse) },
 }
 
 // sample is a line of testdata/messages.jsonl. The client handles the methods of all.
@@ -93,9 +94,9 @@ func TestSparseMessagesAreValid(t *testing.T) {
 		def   string
 		value any
 	}{
-		{"RequestPermissionResponse", RequestPermissionResponse{Outcome: &SelectedPermissionOutcome{}}},
-		{"RequestPermissionResponse", RequestPermissionResponse{Outcome: &CancelledPermissionOutcome{}}},
-		{"RequestPermissionRequest", RequestPermissionRequest{Options: []PermissionOption{{}}}},
+		{"RequestPermissionResponse", wire.RequestPermissionResponse{Outcome: &wire.SelectedPermissionOutcome{}}},
+		{"RequestPermissionResponse", wire.RequestPermissionResponse{Outcome: &wire.CancelledPermissionOutcome{}}},
+		{"RequestPermissionRequest", RequestPermissionRequest{Options: []wire.PermissionOption{{}}}},
 		{"SessionUpdate", &ToolCallUpdate{}},
 		{"SessionUpdate", &ToolCallUpdate{Content: acp.Set([]ToolCallContent(nil)), Meta: acp.Null[json.RawMessage]()}},
 		{"SessionUpdate", &ToolCallContentChunk{Content: &Terminal{}}},

@@ -4,20 +4,18 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
-
-// MethodSessionRequestPermission is sent by the agent before it does what the user may refuse.
-const MethodSessionRequestPermission = "session/request_permission"
 
 // RequestPermissionRequest asks the user to choose an option. Title and Description are of the question, not of what it
 // is about; that is the Subject, or nil. See "Tool Calls", "Requesting Permission".
 type RequestPermissionRequest struct {
-	SessionID   SessionID                  `json:"sessionId" wire:"required"`
-	Title       string                     `json:"title" wire:"required"`
-	Description string                     `json:"description,omitzero" wire:"lenient"`
-	Subject     RequestPermissionSubject   `json:"subject,omitzero"`
-	Options     acp.List[PermissionOption] `json:"options" wire:"required"`
-	Meta        json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID   wire.SessionID                  `json:"sessionId" wire:"required"`
+	Title       string                          `json:"title" wire:"required"`
+	Description string                          `json:"description,omitzero" wire:"lenient"`
+	Subject     RequestPermissionSubject        `json:"subject,omitzero"`
+	Options     acp.List[wire.PermissionOption] `json:"options" wire:"required"`
+	Meta        json.RawMessage                 `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // RequestPermissionSubject is what a request is about: [*ToolCallPermissionSubject],
@@ -57,8 +55,8 @@ func (s ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 type CommandPermissionSubject struct {
 	Command    string          `json:"command" wire:"required"`
 	CWD        string          `json:"cwd" wire:"required"`
-	ToolCallID ToolCallID      `json:"toolCallId,omitzero" wire:"lenient"`
-	TerminalID TerminalID      `json:"terminalId,omitzero" wire:"lenient"`
+	ToolCallID wire.ToolCallID `json:"toolCallId,omitzero" wire:"lenient"`
+	TerminalID wire.TerminalID `json:"terminalId,omitzero" wire:"lenient"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -66,70 +64,4 @@ type CommandPermissionSubject struct {
 func (s CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 	type body CommandPermissionSubject
 	return acp.EncodeVariant("type", "command", body(s))
-}
-
-// PermissionOptionID names an option of one request.
-type PermissionOptionID string
-
-// PermissionOption is an answer the user can give, in the agent's words. See "Tool Calls", "Permission Options".
-type PermissionOption struct {
-	OptionID PermissionOptionID   `json:"optionId" wire:"required"`
-	Name     string               `json:"name" wire:"required"`
-	Kind     PermissionOptionKind `json:"kind" wire:"required"`
-	Meta     json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// PermissionOptionKind is what an option means, for icons, keys and rules. An agent may use others.
-type PermissionOptionKind string
-
-// The kinds of the schema.
-const (
-	PermissionAllowOnce    PermissionOptionKind = "allow_once"
-	PermissionAllowAlways  PermissionOptionKind = "allow_always"
-	PermissionRejectOnce   PermissionOptionKind = "reject_once"
-	PermissionRejectAlways PermissionOptionKind = "reject_always"
-)
-
-// RequestPermissionResponse is the user's answer. See "Tool Calls", "Requesting Permission".
-type RequestPermissionResponse struct {
-	Outcome RequestPermissionOutcome `json:"outcome" wire:"required"`
-	Meta    json.RawMessage          `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// RequestPermissionOutcome is what became of a request: [*SelectedPermissionOutcome],
-// [*CancelledPermissionOutcome] or [*Unknown], which allows nothing.
-type RequestPermissionOutcome interface{ requestPermissionOutcome() }
-
-func (*SelectedPermissionOutcome) requestPermissionOutcome()  {}
-func (*CancelledPermissionOutcome) requestPermissionOutcome() {}
-func (*Unknown) requestPermissionOutcome()                    {}
-
-func init() {
-	register("outcome", map[string]func() RequestPermissionOutcome{
-		"selected":  func() RequestPermissionOutcome { return new(SelectedPermissionOutcome) },
-		"cancelled": func() RequestPermissionOutcome { return new(CancelledPermissionOutcome) },
-	}, func(u *Unknown) RequestPermissionOutcome { return u })
-}
-
-// SelectedPermissionOutcome says that the user chose an option.
-type SelectedPermissionOutcome struct {
-	OptionID PermissionOptionID `json:"optionId" wire:"required"`
-	Meta     json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// MarshalJSON encodes the outcome with its name.
-func (o SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	type body SelectedPermissionOutcome
-	return acp.EncodeVariant("outcome", "selected", body(o))
-}
-
-// CancelledPermissionOutcome says that the work was cancelled before the user chose.
-type CancelledPermissionOutcome struct {
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// MarshalJSON encodes the outcome with its name.
-func (o CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
-	type body CancelledPermissionOutcome
-	return acp.EncodeVariant("outcome", "cancelled", body(o))
 }

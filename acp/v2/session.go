@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-	"github.com/acp-nvim/acp-nvim/acp/draft"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // Methods of sessions, sent by the client.
 const (
 	MethodSessionNew             = "session/new"
 	MethodSessionResume          = "session/resume"
-	MethodSessionList            = "session/list"
 	MethodSessionClose           = "session/close"
 	MethodSessionDelete          = "session/delete"
 	MethodSessionPrompt          = "session/prompt"
@@ -23,16 +22,16 @@ const (
 
 // NewSessionRequest starts a session in the folder CWD. See "Session Setup".
 type NewSessionRequest struct {
-	CWD                   string              `json:"cwd" wire:"required"`
-	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+	CWD                   string             `json:"cwd" wire:"required"`
+	AdditionalDirectories []string           `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer        `json:"mcpServers,omitzero"`
+	SystemPrompt          *wire.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // NewSessionResponse is a new session.
 type NewSessionResponse struct {
-	SessionID SessionID `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID `json:"sessionId" wire:"required"`
 	SessionChoices
 }
 
@@ -46,13 +45,13 @@ type SessionChoices struct {
 // ResumeSessionRequest resumes a session that the agent keeps; with ReplayFrom the agent replays what was said in it.
 // See "Session Setup".
 type ResumeSessionRequest struct {
-	SessionID             SessionID           `json:"sessionId" wire:"required"`
-	CWD                   string              `json:"cwd" wire:"required"`
-	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
-	ReplayFrom            *ReplayFrom         `json:"replayFrom,omitzero"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             wire.SessionID     `json:"sessionId" wire:"required"`
+	CWD                   string             `json:"cwd" wire:"required"`
+	AdditionalDirectories []string           `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer        `json:"mcpServers,omitzero"`
+	ReplayFrom            *ReplayFrom        `json:"replayFrom,omitzero"`
+	SystemPrompt          *wire.SystemPrompt `json:"systemPrompt,omitzero"` // not in the stable schema
+	Meta                  json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ReplayFrom says from where on a session is replayed.
@@ -64,20 +63,12 @@ type ReplayFrom struct {
 // ForkSessionRequest makes a new session that goes on from where a session is, and leaves that as it is. Needs the
 // agent's capability. Not in the stable schema.
 type ForkSessionRequest struct {
-	SessionID             SessionID           `json:"sessionId" wire:"required"`
-	CWD                   string              `json:"cwd" wire:"required"`
-	AdditionalDirectories []string            `json:"additionalDirectories,omitzero"`
-	MCPServers            []MCPServer         `json:"mcpServers,omitzero"`
-	SystemPrompt          *draft.SystemPrompt `json:"systemPrompt,omitzero"`
-	Meta                  json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// ListSessionsRequest asks for a page of the sessions that the agent keeps. See "Session List".
-type ListSessionsRequest struct {
-	CWD      string                     `json:"cwd,omitzero"`
-	Cursor   string                     `json:"cursor,omitzero"`
-	Archived draft.SessionArchiveFilter `json:"archived,omitzero"` // not in the stable schema
-	Meta     json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
+	SessionID             wire.SessionID     `json:"sessionId" wire:"required"`
+	CWD                   string             `json:"cwd" wire:"required"`
+	AdditionalDirectories []string           `json:"additionalDirectories,omitzero"`
+	MCPServers            []MCPServer        `json:"mcpServers,omitzero"`
+	SystemPrompt          *wire.SystemPrompt `json:"systemPrompt,omitzero"`
+	Meta                  json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ListSessionsResponse is a page of the list.
@@ -89,7 +80,7 @@ type ListSessionsResponse struct {
 
 // SessionInfo is a session that the agent keeps; UpdatedAt is in ISO 8601.
 type SessionInfo struct {
-	SessionID             SessionID       `json:"sessionId" wire:"required"`
+	SessionID             wire.SessionID  `json:"sessionId" wire:"required"`
 	CWD                   string          `json:"cwd" wire:"required"`
 	AdditionalDirectories []string        `json:"additionalDirectories,omitzero"`
 	Title                 string          `json:"title,omitzero" wire:"lenient"`
@@ -97,49 +88,30 @@ type SessionInfo struct {
 	Meta                  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// CloseSessionRequest lets the agent free a session.
-type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// DeleteSessionRequest removes a session that the agent keeps. Needs its capability.
-type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
-	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
-// PromptRequest sends what the user says. See "Prompt Lifecycle".
-type PromptRequest struct {
-	SessionID SessionID              `json:"sessionId" wire:"required"`
-	Prompt    acp.List[ContentBlock] `json:"prompt" wire:"required"`
-	Meta      json.RawMessage        `json:"_meta,omitzero" wire:"lenient,object"`
-}
-
 // PromptResponse says that the prompt has been taken, as the message MessageID. How the work goes is told by
 // [StateUpdate].
 type PromptResponse struct {
-	MessageID MessageID       `json:"messageId" wire:"required"`
+	MessageID wire.MessageID  `json:"messageId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // CancelSessionNotification stops what the session does.
 type CancelSessionNotification struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // CancelToolCallRequest stops one tool call, whose capabilities allow that.
 type CancelToolCallRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	ToolCallID ToolCallID      `json:"toolCallId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	ToolCallID wire.ToolCallID `json:"toolCallId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // CancelTerminalRequest ends a terminal's command, whose capabilities allow that.
 type CancelTerminalRequest struct {
-	SessionID  SessionID       `json:"sessionId" wire:"required"`
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	SessionID  wire.SessionID  `json:"sessionId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -160,11 +132,11 @@ func init() {
 
 // MCPServerStdio is a server that the agent runs as a process. Needs the agent's capability.
 type MCPServerStdio struct {
-	Name    string          `json:"name" wire:"required"`
-	Command string          `json:"command" wire:"required"` // an absolute path
-	Args    []string        `json:"args,omitzero"`
-	Env     []EnvVariable   `json:"env,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Name    string             `json:"name" wire:"required"`
+	Command string             `json:"command" wire:"required"` // an absolute path
+	Args    []string           `json:"args,omitzero"`
+	Env     []wire.EnvVariable `json:"env,omitzero"`
+	Meta    json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the server with its type.
@@ -175,21 +147,14 @@ func (s MCPServerStdio) MarshalJSON() ([]byte, error) {
 
 // MCPServerHTTP is a server behind HTTP. Needs the agent's capability.
 type MCPServerHTTP struct {
-	Name    string          `json:"name" wire:"required"`
-	URL     string          `json:"url" wire:"required"`
-	Headers []HTTPHeader    `json:"headers,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Name    string            `json:"name" wire:"required"`
+	URL     string            `json:"url" wire:"required"`
+	Headers []wire.HTTPHeader `json:"headers,omitzero"`
+	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the server with its type.
 func (s MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	type body MCPServerHTTP
 	return acp.EncodeVariant("type", "http", body(s))
-}
-
-// HTTPHeader is a header of a request.
-type HTTPHeader struct {
-	Name  string          `json:"name" wire:"required"`
-	Value string          `json:"value" wire:"required"`
-	Meta  json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -4,15 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
-
-// TerminalID names a terminal of the agent in its session. It has nothing to do with the ids of tool calls.
-type TerminalID string
 
 // TerminalUpdate creates or changes a terminal that the agent owns and the client only shows. See
 // "Tool Calls", "Display-only Terminals".
 type TerminalUpdate struct {
-	TerminalID   TerminalID                    `json:"terminalId" wire:"required"`
+	TerminalID   wire.TerminalID               `json:"terminalId" wire:"required"`
 	Command      acp.Opt[string]               `json:"command,omitzero" wire:"lenient"`
 	CWD          acp.Opt[string]               `json:"cwd,omitzero" wire:"lenient"`
 	Output       acp.Opt[TerminalOutput]       `json:"output,omitzero" wire:"lenient"`
@@ -50,14 +48,14 @@ type TerminalSize struct {
 
 // TerminalCapabilities says what the client may do with a terminal while its command runs.
 type TerminalCapabilities struct {
-	Cancel *Supported      `json:"cancel,omitzero" wire:"lenient"`
+	Cancel *wire.Supported `json:"cancel,omitzero" wire:"lenient"`
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // TerminalOutputChunk appends bytes to a terminal. It may end within a character or an escape
 // sequence. See "Tool Calls", "Display-only Terminals".
 type TerminalOutputChunk struct {
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Data       Bytes           `json:"data" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

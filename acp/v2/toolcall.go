@@ -4,27 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
-)
-
-// ToolCallID names a tool call in its session.
-type ToolCallID string
-
-// ToolKind is what a tool does, for icons and for the way it is shown. An agent may use others
-// than those of the schema. See "Tool Calls", "Reporting".
-type ToolKind string
-
-// The kinds of the schema. A call without a kind is [ToolOther].
-const (
-	ToolRead       ToolKind = "read"
-	ToolEdit       ToolKind = "edit"
-	ToolDelete     ToolKind = "delete"
-	ToolMove       ToolKind = "move"
-	ToolSearch     ToolKind = "search"
-	ToolExecute    ToolKind = "execute"
-	ToolThink      ToolKind = "think"
-	ToolFetch      ToolKind = "fetch"
-	ToolSwitchMode ToolKind = "switch_mode"
-	ToolOther      ToolKind = "other"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 )
 
 // ToolCallStatus is how far a tool call is. An agent may use others than those of the schema; a
@@ -43,17 +23,17 @@ const (
 
 // ToolCallUpdate creates or changes a tool call. See "Tool Calls", "Reporting".
 type ToolCallUpdate struct {
-	ToolCallID   ToolCallID                    `json:"toolCallId" wire:"required"`
-	Title        acp.Opt[string]               `json:"title,omitzero" wire:"lenient"`
-	Name         acp.Opt[string]               `json:"name,omitzero" wire:"lenient"`
-	Kind         acp.Opt[ToolKind]             `json:"kind,omitzero" wire:"lenient"`
-	Status       acp.Opt[ToolCallStatus]       `json:"status,omitzero" wire:"lenient"`
-	Content      acp.Opt[[]ToolCallContent]    `json:"content,omitzero" wire:"lenient,skip"`
-	Locations    acp.Opt[[]ToolCallLocation]   `json:"locations,omitzero" wire:"lenient,skip"`
-	RawInput     acp.Opt[json.RawMessage]      `json:"rawInput,omitzero" wire:"lenient"`
-	RawOutput    acp.Opt[json.RawMessage]      `json:"rawOutput,omitzero" wire:"lenient"`
-	Capabilities acp.Opt[ToolCallCapabilities] `json:"capabilities,omitzero" wire:"lenient"`
-	Meta         acp.Opt[json.RawMessage]      `json:"_meta,omitzero" wire:"lenient,object"`
+	ToolCallID   wire.ToolCallID                  `json:"toolCallId" wire:"required"`
+	Title        acp.Opt[string]                  `json:"title,omitzero" wire:"lenient"`
+	Name         acp.Opt[string]                  `json:"name,omitzero" wire:"lenient"`
+	Kind         acp.Opt[wire.ToolKind]           `json:"kind,omitzero" wire:"lenient"`
+	Status       acp.Opt[ToolCallStatus]          `json:"status,omitzero" wire:"lenient"`
+	Content      acp.Opt[[]ToolCallContent]       `json:"content,omitzero" wire:"lenient,skip"`
+	Locations    acp.Opt[[]wire.ToolCallLocation] `json:"locations,omitzero" wire:"lenient,skip"`
+	RawInput     acp.Opt[json.RawMessage]         `json:"rawInput,omitzero" wire:"lenient"`
+	RawOutput    acp.Opt[json.RawMessage]         `json:"rawOutput,omitzero" wire:"lenient"`
+	Capabilities acp.Opt[ToolCallCapabilities]    `json:"capabilities,omitzero" wire:"lenient"`
+	Meta         acp.Opt[json.RawMessage]         `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the change as an update of the session.
@@ -64,13 +44,13 @@ func (c ToolCallUpdate) MarshalJSON() ([]byte, error) {
 
 // ToolCallCapabilities says what the client may do with a call while it runs.
 type ToolCallCapabilities struct {
-	Cancel *Supported      `json:"cancel,omitzero" wire:"lenient"`
+	Cancel *wire.Supported `json:"cancel,omitzero" wire:"lenient"`
 	Meta   json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // ToolCallContentChunk appends one piece to the content of a tool call. See "Tool Calls", "Streaming Content".
 type ToolCallContentChunk struct {
-	ToolCallID ToolCallID      `json:"toolCallId" wire:"required"`
+	ToolCallID wire.ToolCallID `json:"toolCallId" wire:"required"`
 	Content    ToolCallContent `json:"content" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -100,8 +80,8 @@ func init() {
 
 // Content is a content block of a tool call. See "Tool Calls", "Regular Content".
 type Content struct {
-	Content ContentBlock    `json:"content" wire:"required"`
-	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+	Content wire.ContentBlock `json:"content" wire:"required"`
+	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
 // MarshalJSON encodes the content with its type.
@@ -113,7 +93,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 // Terminal shows a terminal of the agent, which may be announced before or after. See "Tool Calls", "Display-only
 // Terminals".
 type Terminal struct {
-	TerminalID TerminalID      `json:"terminalId" wire:"required"`
+	TerminalID wire.TerminalID `json:"terminalId" wire:"required"`
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
@@ -121,11 +101,4 @@ type Terminal struct {
 func (t Terminal) MarshalJSON() ([]byte, error) {
 	type body Terminal
 	return acp.EncodeVariant("type", "terminal", body(t))
-}
-
-// ToolCallLocation is a place that a tool call works at; lines count from 1. See "Tool Calls", "Following the Agent".
-type ToolCallLocation struct {
-	Path string          `json:"path" wire:"required"`
-	Line acp.Opt[uint32] `json:"line,omitzero" wire:"lenient"`
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -1,6 +1,10 @@
 package v2
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/acp-nvim/acp-nvim/acp/wire"
+)
 
 // MethodSessionUpdate is the notification by which the agent reports what happens in a session.
 const MethodSessionUpdate = "session/update"
@@ -8,7 +12,7 @@ const MethodSessionUpdate = "session/update"
 // UpdateSessionNotification is one update of one session. See "Prompt Lifecycle", "Agent Reports
 // Output".
 type UpdateSessionNotification struct {
-	SessionID SessionID       `json:"sessionId" wire:"required"`
+	SessionID wire.SessionID  `json:"sessionId" wire:"required"`
 	Update    SessionUpdate   `json:"update" wire:"required"`
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }

@@ -1,5 +1,6 @@
-// Package v2 has the messages of version 2 of the Agent Client Protocol, but for elicitation, which is version 1's.
-// There is a Go type for each type of the schema, under the schema's name.
+// Package v2 has the messages of version 2 of the Agent Client Protocol, but for elicitation, which is version 1's,
+// and what version 1 spells alike, which is in [github.com/acp-nvim/acp-nvim/acp/wire]. There is a Go type for each type
+// of the schema, under the schema's name.
 //
 // Encode with encoding/json; decode with [acp.Decode], which obeys the `wire` tags. Unions are
 // sealed interfaces whose variants are pointers; what has no known variant is an [Unknown].
@@ -17,14 +18,6 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 )
-
-// SessionID names a session of one agent. See "Session Setup", "Session ID".
-type SessionID string
-
-// Supported is a capability whose object has no properties: present means yes, nil means no.
-type Supported struct {
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
 
 // Unknown is a variant that no union of this version knows, as a newer agent may send it. It is kept as it came.
 type Unknown struct {

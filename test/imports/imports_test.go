@@ -36,7 +36,7 @@ var rules = []rule{
 	},
 	{of: "acp/v1", never: []string{module + "acp/v2", module + "acp/session"}, why: "protocol versions stand apart"},
 	{of: "acp/v2", never: []string{module + "acp/v1", module + "acp/session"}, why: "protocol versions stand apart"},
-	{of: "acp/draft", never: []string{module + "acp/v1", module + "acp/v2", module + "acp/session"}, why: "it is neither version's"},
+	{of: "acp/wire", never: []string{module + "acp/v1", module + "acp/v2", module + "acp/session"}, why: "it is neither version's"},
 	{
 		of:    "buffers",
 		never: []string{editorClient, module + "acp", module + "host", module + "followalong"},
@@ -44,12 +44,12 @@ var rules = []rule{
 	},
 	{
 		of:    "followalong",
-		never: []string{editorClient, module + "acp/v1", module + "acp/v2", module + "host", module + "buffers"},
+		never: []string{editorClient, module + "acp/v1", module + "acp/v2", module + "acp/wire", module + "host", module + "buffers"},
 		why:   "where to jump is decided without Neovim",
 	},
 	{
 		of:     "host",
-		direct: []string{module + "acp/v1", module + "acp/v2", module + "acp/draft", jsonRPC},
+		direct: []string{module + "acp/v1", module + "acp/v2", module + "acp/wire", jsonRPC},
 		why:    "wire formats end in acp/session",
 	},
 	{
@@ -59,10 +59,6 @@ var rules = []rule{
 	{
 		of: "host/diffview", never: []string{module + "host/transcript", module + "host/calldiff", module + "host/review"},
 		direct: []string{"os", "context"}, why: "a change is shown without knowing whose it is",
-	},
-	{
-		of: "host/draw", never: []string{module + "host/chat", module + "host/review", module + "host/ledger", module + "host/calldiff"}, direct: []string{editorClient, "os", "context"},
-		why: "pages are drawn alike, whatever they show",
 	},
 	{
 		of: "host/chat", never: []string{module + "host/ledger", module + "host/review", module + "host/calldiff"}, direct: []string{editorClient, "os", "context"},
@@ -142,7 +138,7 @@ var rules = []rule{
 		why: "what agents ask for is shown and answered apart from what they may do",
 	},
 	{of: "host/control", never: []string{module + "host/ledger", module + "host/rules", module + "host/review", module + "host/prompt"}, why: "how long an agent takes is known apart from what is asked"},
-	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2"}, why: "main has no logic"},
+	{of: "cmd", direct: []string{editorClient, jsonRPC, module + "acp/v1", module + "acp/v2", module + "acp/wire"}, why: "main has no logic"},
 	{of: "", except: []string{"acp", "test"}, direct: []string{jsonRPC}, why: "only acp knows the JSON-RPC library"},
 	{of: "", except: []string{"host", "test"}, direct: []string{editorClient}, why: "only the host knows the editor's client"},
 }

@@ -1,4 +1,4 @@
-package draft
+package wire
 
 import (
 	"encoding/json"

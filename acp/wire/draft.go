@@ -1,13 +1,12 @@
-// Package draft has the part of the protocol's unstable schema that widespread agents use, as far as it is the same in
-// both versions: a Go type for each type, under the schema's name. What differs between the versions is with their
-// stable types, in acp/v1 and acp/v2.
-package draft
+package wire
 
 import (
 	"encoding/json"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 )
+
+// What the unstable schema of both versions has.
 
 // Methods of the client.
 const (
@@ -24,11 +23,6 @@ const (
 
 // MethodAuthStatusUpdate is a notification of the agent's.
 const MethodAuthStatusUpdate = "auth/status_update"
-
-// Supported is a capability whose object has no properties: present means yes, nil means no.
-type Supported struct {
-	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
-}
 
 // SessionSystemPromptCapabilities say that the agent takes a [SystemPrompt].
 type SessionSystemPromptCapabilities struct {
@@ -57,17 +51,6 @@ const (
 	Append   SystemPromptMode = "append"
 	Override SystemPromptMode = "override"
 )
-
-// TextContent is a block of text.
-type TextContent struct{ Text string }
-
-// MarshalJSON encodes the block with its type.
-func (c TextContent) MarshalJSON() ([]byte, error) {
-	type body struct {
-		Text string `json:"text"`
-	}
-	return acp.EncodeVariant("type", "text", body(c))
-}
 
 // SetSessionTitleRequest sets the user's title of a session. Needs the agent's capability.
 type SetSessionTitleRequest struct {

@@ -1,4 +1,4 @@
-package v1
+package wire
 
 import (
 	"encoding/json"
@@ -27,9 +27,6 @@ func init() {
 		"resource":      func() ContentBlock { return new(EmbeddedResource) },
 	}, func(u *Unknown) ContentBlock { return u })
 }
-
-// Text returns a block of text.
-func Text(text string) ContentBlock { return &TextContent{Text: text} }
 
 // TextContent is text, as a rule in Markdown. See "Content", "Text Content".
 type TextContent struct {
@@ -80,7 +77,8 @@ type ResourceLink struct {
 	Title       string          `json:"title,omitzero" wire:"lenient"`
 	Description string          `json:"description,omitzero" wire:"lenient"`
 	MIMEType    string          `json:"mimeType,omitzero" wire:"lenient"`
-	Size        acp.Opt[int64]  `json:"size,omitzero" wire:"lenient"`
+	Icons       []Icon          `json:"icons,omitzero" wire:"lenient,skip"`
+	Size        acp.Opt[uint64] `json:"size,omitzero" wire:"lenient"`
 	Annotations *Annotations    `json:"annotations,omitzero" wire:"lenient"`
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
@@ -90,6 +88,24 @@ func (c ResourceLink) MarshalJSON() ([]byte, error) {
 	type body ResourceLink
 	return acp.EncodeVariant("type", "resource_link", body(c))
 }
+
+// Icon is an image for a resource; Src is an https or data URI. Each of Sizes is like "48x48", or "any". See "Content".
+type Icon struct {
+	Src      string          `json:"src" wire:"required"`
+	MIMEType string          `json:"mimeType,omitzero" wire:"lenient"`
+	Sizes    []string        `json:"sizes,omitzero" wire:"lenient,skip"`
+	Theme    IconTheme       `json:"theme,omitzero" wire:"lenient"`
+	Meta     json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
+}
+
+// IconTheme is the background an icon is for. An agent may use others.
+type IconTheme string
+
+// The themes of the schema.
+const (
+	IconLight IconTheme = "light"
+	IconDark  IconTheme = "dark"
+)
 
 // EmbeddedResource is the contents of a resource. See "Content", "Embedded Resource".
 type EmbeddedResource struct {
@@ -171,3 +187,6 @@ const (
 	RoleAssistant Role = "assistant"
 	RoleUser      Role = "user"
 )
+
+// Text returns a block of text.
+func Text(text string) ContentBlock { return &TextContent{Text: text} }

@@ -1,4 +1,4 @@
-package draft
+package wire
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ func TestFieldsMatchSchema(t *testing.T) {
 
 // TestSystemPromptIsValid validates what is encoded by hand.
 func TestSystemPromptIsValid(t *testing.T) {
-	encoded, err := json.Marshal(SystemPrompt{Mode: Override, Content: []TextContent{{"Be brief."}}})
+	encoded, err := json.Marshal(SystemPrompt{Mode: Override, Content: []TextContent{{Text: "Be brief."}}})
 	if err == nil {
 		err = schema.Drafts(t).CheckDef("SystemPrompt", encoded)
 	}
