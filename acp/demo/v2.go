@@ -28,7 +28,7 @@ func (a *voiceV2) serve(r *acp.Request) {
 		serve(r, a.welcome)
 	case v2.MethodAuthLogin:
 		serve(r, func(p v2.LoginAuthRequest) (*v1.AuthenticateResponse, error) {
-			return a.authenticate(v1.AuthenticateRequest{MethodID: wire.AuthMethodID(p.MethodID)})
+			return a.authenticate(v1.AuthenticateRequest{MethodID: p.MethodID})
 		})
 	case v2.MethodAuthLogout:
 		serve(r, a.logout)
@@ -62,14 +62,14 @@ func (a *voiceV2) welcome(v2.InitializeRequest) (*v2.InitializeResponse, error) 
 			Auth:    &v2.AgentAuthCapabilities{},
 		},
 		AuthMethods: []v2.AuthMethod{{
-			Type: v2.AuthMethodAgent, MethodID: wire.AuthMethodID(loginMethod), Name: loginName, Description: loginDescription,
+			Type: v2.AuthMethodAgent, MethodID: loginMethod, Name: loginName, Description: loginDescription,
 		}},
 	}, nil
 }
 
 func (a *voiceV2) newSession(p v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
 	s := a.open(p.CWD)
-	return &v2.NewSessionResponse{SessionID: wire.SessionID(s.id), SessionChoices: choicesOf(modeAsk)}, nil
+	return &v2.NewSessionResponse{SessionID: s.id, SessionChoices: choicesOf(modeAsk)}, nil
 }
 
 // list returns the sessions of this process, which are all there are.
@@ -78,14 +78,14 @@ func (a *voiceV2) list(wire.ListSessionsRequest) (*v2.ListSessionsResponse, erro
 	defer a.mu.Unlock()
 	r := &v2.ListSessionsResponse{}
 	for _, id := range slices.Sorted(maps.Keys(a.sessions)) {
-		r.Sessions = append(r.Sessions, v2.SessionInfo{SessionID: wire.SessionID(id), CWD: a.sessions[id].cwd})
+		r.Sessions = append(r.Sessions, v2.SessionInfo{SessionID: id, CWD: a.sessions[id].cwd})
 	}
 	return r, nil
 }
 
 func (a *voiceV2) resume(p v2.ResumeSessionRequest) (*v2.SessionChoices, error) {
 	a.mu.Lock()
-	s := a.sessions[wire.SessionID(p.SessionID)]
+	s := a.sessions[p.SessionID]
 	if s == nil {
 		a.mu.Unlock()
 		return nil, missing(p.SessionID)
@@ -105,7 +105,7 @@ func (a *voiceV2) resume(p v2.ResumeSessionRequest) (*v2.SessionChoices, error) 
 }
 
 func (a *voiceV2) close(p wire.CloseSessionRequest) (*v1.CloseSessionResponse, error) {
-	if r, err := a.closeSession(wire.CloseSessionRequest{SessionID: wire.SessionID(p.SessionID)}); err == nil {
+	if r, err := a.closeSession(p); err == nil {
 		return r, nil
 	}
 	return nil, missing(p.SessionID)
@@ -143,7 +143,7 @@ func (a *voiceV2) prompt(r *acp.Request) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch s := a.sessions[wire.SessionID(p.SessionID)]; {
+	switch s := a.sessions[p.SessionID]; {
 	case s == nil:
 		r.ReplyError(missing(p.SessionID))
 	case len(p.Prompt) == 0:
@@ -164,7 +164,7 @@ func (a *voiceV2) insert(r *acp.Request, s *session, p wire.PromptRequest) {
 	a.note(s, &v2.UserMessage{MessageID: id, Content: acp.Set([]wire.ContentBlock(p.Prompt))})
 	r.Reply(v2.PromptResponse{MessageID: id})
 	a.send(s, &v2.StateUpdate{State: v2.StateRunning})
-	a.start(a.life, r, s, as[[]wire.ContentBlock](p.Prompt))
+	a.start(a.life, r, s, p.Prompt)
 }
 
 func (a *voiceV2) ended(_ *acp.Request, s *session, reason v1.StopReason, err error) {
@@ -189,7 +189,7 @@ func (a *voiceV2) ended(_ *acp.Request, s *session, reason v1.StopReason, err er
 }
 
 func (a *voiceV2) send(s *session, u v2.SessionUpdate) {
-	_ = a.conn.Notify(v2.MethodSessionUpdate, &v2.UpdateSessionNotification{SessionID: wire.SessionID(s.id), Update: u})
+	_ = a.conn.Notify(v2.MethodSessionUpdate, &v2.UpdateSessionNotification{SessionID: s.id, Update: u})
 }
 
 // note is send for updates that belong to the conversation. The agent's mu is held.
@@ -316,9 +316,9 @@ func splitLines(text string) []string { return slices.Collect(strings.Lines(text
 
 func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissionRequest) (wire.PermissionOptionID, error) {
 	request := v2.RequestPermissionRequest{
-		SessionID: wire.SessionID(p.SessionID), Title: p.ToolCall.Title.Or("") + "?",
+		SessionID: p.SessionID, Title: p.ToolCall.Title.Or("") + "?",
 		Subject: &v2.ToolCallPermissionSubject{ToolCall: callInV2(p.ToolCall)},
-		Options: as[[]wire.PermissionOption](p.Options),
+		Options: p.Options,
 	}
 	a.send(t.session, &v2.StateUpdate{State: v2.StateRequiresAction})
 	var response wire.RequestPermissionResponse
@@ -330,7 +330,7 @@ func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissio
 	}
 	a.send(t.session, &v2.StateUpdate{State: v2.StateRunning})
 	if selected, ok := response.Outcome.(*wire.SelectedPermissionOutcome); ok {
-		return wire.PermissionOptionID(selected.OptionID), nil
+		return selected.OptionID, nil
 	}
 	return wire.PermissionOptionID(wire.PermissionRejectOnce), nil // no answer allows nothing
 }
@@ -345,7 +345,7 @@ func (a *voiceV2) run(ctx context.Context, t *turn, id wire.ToolCallID) (string,
 	}
 	tell(&v2.TerminalUpdate{TerminalID: terminal, Command: acp.Set(t.command), CWD: acp.Set(t.session.cwd)})
 	tell(&v2.ToolCallUpdate{
-		ToolCallID: wire.ToolCallID(id), Status: acp.Set(v2.ToolInProgress),
+		ToolCallID: id, Status: acp.Set(v2.ToolInProgress),
 		Content: acp.Set([]v2.ToolCallContent{&v2.Terminal{TerminalID: terminal}}),
 	})
 	var output bytes.Buffer
@@ -386,7 +386,7 @@ func choicesOf(mode wire.SessionConfigValueID) v2.SessionChoices {
 	var choices v2.SessionChoices
 	for _, o := range optionsOf(mode) {
 		choices.ConfigOptions = append(choices.ConfigOptions, v2.SessionConfigOption{
-			ConfigID: wire.SessionConfigID(o.ID), Name: o.Name, Description: o.Description, Category: string(o.Category),
+			ConfigID: o.ID, Name: o.Name, Description: o.Description, Category: string(o.Category),
 			Kind: as[v2.SessionConfigKind](o.Kind),
 		})
 	}

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -271,5 +270,5 @@ func newTold() *told {
 }
 
 func (o *told) hear(agent *V2, u spec.Object) {
-	agent.HandleNotification("session/update", json.RawMessage(encoded(spec.Object{"sessionId": "s", "update": u})))
+	agent.HandleNotification("session/update", encoded(spec.Object{"sessionId": "s", "update": u}))
 }
