@@ -345,8 +345,8 @@ func TestBadAgentCannotBeStarted(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		program := s.Dir + "/agent"
 		s.Configure(`c.agents.puppet.command = { '` + program + `' }; c.agents.puppet.install = 'Get it from the moon.'`)
-		s.OK(`require('acp').new()`)
-		s.OK(`require('acp').prompt('kept for later')`) // which the missing program must not lose
+		// The missing program must not lose what is sent before Neovim knows that it is missing.
+		s.OK(`require('acp').new() and require('acp').prompt('kept for later')`)
 		awaitDeath(s, "Puppet is not installed", "Get it from the moon.")
 		refusals := []struct{ script, says string }{
 			{"echo 'no such model: x' >&2; exit 2", "Puppet exited with code 2: no such model: x. " + restartIt},
