@@ -255,14 +255,14 @@ func (j *journal) replace(path string, data []byte, was *standing) error {
 		mode = 0o600
 	}
 	name := temporaryPrefix + strconv.FormatUint(rand.Uint64(), 36)
-	beside := filepath.Join(filepath.Dir(path), name)
-	defer j.begin(entry{Path: path, Temp: beside}, nil, nil).end()
+	temporary := filepath.Join(filepath.Dir(path), name)
+	defer j.begin(entry{Path: path, Temp: temporary}, nil, nil).end()
 	return inFolder(path, func(folder int, base string) (err error) {
 		fd, err := unix.Openat(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, mode)
 		if err != nil {
 			return err
 		}
-		tmp := os.NewFile(uintptr(fd), beside)
+		tmp := os.NewFile(uintptr(fd), temporary)
 		defer func() {
 			if err != nil {
 				_ = unix.Unlinkat(folder, name, 0)

@@ -23,7 +23,7 @@ func (s *Session) beginFork(source *Session, before int) {
 			s.base.Box.Put(func() {
 				s.opening.From(f)
 				s.conv.Title = f.Title
-				s.tellPast(history.Past{Said: f.Past})
+				s.replayPast(history.Past{Said: f.Past})
 				s.start()
 			})
 		})

@@ -48,18 +48,18 @@ func (s *Session) beginWithPast() {
 			if past.Damaged > 0 {
 				s.base.Log.Warn("lines of a transcript cannot be read", "session", s.id, "lines", past.Damaged)
 			}
-			s.tellPast(past)
+			s.replayPast(past)
 			s.start()
 		})
 	})
 }
 
-// tellPast shows what was said in the stored session.
-func (s *Session) tellPast(past history.Past) {
+// replayPast shows what was said in the stored session.
+func (s *Session) replayPast(past history.Past) {
 	s.opening.Known(history.Prompts(past.Said))
 	if len(past.Said) > 0 {
 		title := s.conv.Title
-		past.Tell(func(said history.Said) {
+		past.Replay(func(said history.Said) {
 			switch said.Update.(type) {
 			case session.TerminalPatch, session.TerminalChunk:
 				s.terminals.Update(said.Update)

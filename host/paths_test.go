@@ -34,7 +34,7 @@ func (l *listening) Update(_ string, u session.Update) {
 func onTheWire(t *testing.T, file string) map[string]session.ToolCallPatch {
 	name, _ := json.Marshal(file)
 	told := map[string]session.ToolCallPatch{}
-	tell := func(way string, to func(session.Client) acp.Handler, fields string) {
+	call := func(way string, to func(session.Client) acp.Handler, fields string) {
 		l := &listening{}
 		to(l).HandleNotification("session/update", json.RawMessage(
 			`{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","kind":"edit",`+strings.ReplaceAll(fields, "FILE", string(name))+`}}`))
@@ -45,12 +45,12 @@ func onTheWire(t *testing.T, file string) map[string]session.ToolCallPatch {
 	}
 	v1 := func(c session.Client) acp.Handler { return session.NewV1(c, "test", nil) }
 	v2 := func(c session.Client) acp.Handler { return session.NewV2(c) }
-	tell("a location", v1, `"locations":[{"path":FILE}]`)
-	tell("a location of version 2", v2, `"locations":[{"path":FILE}]`)
-	tell("a diff", v1, `"content":[{"type":"diff","path":FILE,"newText":"x"}]`)
-	tell("a diff of version 2", v2, `"content":[{"type":"diff","changes":[{"operation":"modify","path":FILE}]}]`)
-	tell("a raw input", v1, `"rawInput":{"path":FILE}`)
-	tell("changes", v2, `"rawInput":{"changes":{FILE:{"type":"update"}}}`)
+	call("a location", v1, `"locations":[{"path":FILE}]`)
+	call("a location of version 2", v2, `"locations":[{"path":FILE}]`)
+	call("a diff", v1, `"content":[{"type":"diff","path":FILE,"newText":"x"}]`)
+	call("a diff of version 2", v2, `"content":[{"type":"diff","changes":[{"operation":"modify","path":FILE}]}]`)
+	call("a raw input", v1, `"rawInput":{"path":FILE}`)
+	call("changes", v2, `"rawInput":{"changes":{FILE:{"type":"update"}}}`)
 	return told
 }
 

@@ -12,7 +12,7 @@ import (
 func TestEarlyUpdates(t *testing.T) {
 	r := newRoutes()
 	var got []string
-	tell := func(id, text string) { r.to(id, func(s *Session) { got = append(got, fmt.Sprint(s.id, text)) }) }
+	update := func(id, text string) { r.to(id, func(s *Session) { got = append(got, fmt.Sprint(s.id, text)) }) }
 	expect := func(want ...string) {
 		t.Helper()
 		if !slices.Equal(got, want) {
@@ -20,19 +20,19 @@ func TestEarlyUpdates(t *testing.T) {
 		}
 		got = nil
 	}
-	tell("stored", "before")
+	update("stored", "before")
 	r.awaitName()
 	r.awaitName()
-	tell("stored", "between")
+	update("stored", "between")
 	for i := range 2 * earlyLimit {
-		tell(fmt.Sprint("other", i), "x")
+		update(fmt.Sprint("other", i), "x")
 	}
-	tell("new", "a")
-	tell("new", "b")
+	update("new", "a")
+	update("new", "b")
 	r.add("new", &Session{id: 1})
 	r.named()
 	expect("1a", "1b")
-	tell("late", "c") // the second one is not named yet
+	update("late", "c") // the second one is not named yet
 	r.add("late", &Session{id: 2})
 	r.named()
 	expect("2c")
@@ -40,10 +40,10 @@ func TestEarlyUpdates(t *testing.T) {
 		t.Errorf("%d are kept", len(r.early))
 	}
 	r.awaitName()
-	tell("stored", "again")
+	update("stored", "again")
 	r.forgetEarly("stored")
 	r.add("stored", &Session{id: 3})
 	expect()
-	tell("stored", "now")
+	update("stored", "now")
 	expect("3now")
 }

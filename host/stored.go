@@ -24,16 +24,16 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 		h.editor.Answer(callback, nil, err.Error())
 		return
 	}
-	var told atomic.Bool
+	var answered atomic.Bool
 	var cancel atomic.Pointer[func()]
-	tell := func(result any, failure string) {
-		if told.CompareAndSwap(false, true) {
+	answer := func(result any, failure string) {
+		if answered.CompareAndSwap(false, true) {
 			h.editor.Answer(callback, result, failure)
 			time.AfterFunc(linger, a.release)
 		}
 	}
 	slow := time.AfterFunc(control.Slow, func() {
-		tell(nil, fmt.Sprintf("%s did not answer %s in time. :Acp traffic shows what was said.", spec.Title, method))
+		answer(nil, fmt.Sprintf("%s did not answer %s in time. :Acp traffic shows what was said.", spec.Title, method))
 		if c := cancel.Load(); c != nil {
 			(*c)()
 		}
@@ -41,15 +41,15 @@ func (h *Host) visit(spec AgentSpec, cwd, method string, callback int, send func
 	a.hold(func(_ session.Info, err error) {
 		if err != nil {
 			slow.Stop()
-			tell(nil, control.Failed(spec.Name, spec.Title, "initialize", err))
+			answer(nil, control.Failed(spec.Name, spec.Title, "initialize", err))
 			return
 		}
 		c := send(a, func(result any, err error) {
 			slow.Stop()
 			if err != nil {
-				tell(nil, control.Failed(spec.Name, spec.Title, method, err))
+				answer(nil, control.Failed(spec.Name, spec.Title, method, err))
 			} else {
-				tell(result, "")
+				answer(result, "")
 			}
 		})
 		cancel.Store(&c)

@@ -265,7 +265,7 @@ func newReview(s *Session) *reviewui.Review {
 			return s.prompts.Attempt() == before
 		},
 		Due: func(due transcript.Due, turn bool) { s.chat.SetDue(due, turn) },
-		DueKey: func() (key string, say bool) {
+		DueKey: func() (key string, shown bool) {
 			if key := s.host.keepKey.Load(); key != nil {
 				return *key, s.host.reviews.Load()
 			}

@@ -50,7 +50,7 @@ func rename(ctx context.Context, t *turn) error {
 	if err := t.renameIn(ctx, "", news, false); err != nil {
 		return err
 	}
-	return t.say(ctx, fmt.Sprintf("I have written “%s” for “%s” in %s. `:Acp review` shows it, `:Acp undo` takes it back.\n", word, old, count(len(names), "file")))
+	return t.message(ctx, fmt.Sprintf("I have written “%s” for “%s” in %s. `:Acp review` shows it, `:Acp undo` takes it back.\n", word, old, count(len(names), "file")))
 }
 
 // renameIn writes the turn's file, past the client or through it.
@@ -75,7 +75,7 @@ func (t *turn) renameIn(ctx context.Context, old, text string, past bool) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return t.say(ctx, fmt.Sprintf("`%s` stays as it is: %v.\n\n", t.file.name(), err))
+		return t.message(ctx, fmt.Sprintf("`%s` stays as it is: %v.\n\n", t.file.name(), err))
 	}
 	t.finish(id, v1.ToolCompleted, "")
 	return nil

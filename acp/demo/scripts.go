@@ -113,7 +113,7 @@ func helpText(ctx context.Context, t *turn) error {
 		fmt.Fprintf(&b, "- `%s`: %s\n", name, c.description)
 	}
 	b.WriteString("\nAnything else gets the tour, and then a short answer.\n")
-	return t.say(ctx, b.String())
+	return t.message(ctx, b.String())
 }
 
 const markdown = `## How text looks

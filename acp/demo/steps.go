@@ -16,7 +16,7 @@ import (
 )
 
 func say(text string) step {
-	return func(ctx context.Context, t *turn) error { return t.say(ctx, text) }
+	return func(ctx context.Context, t *turn) error { return t.message(ctx, text) }
 }
 
 func think(text string) step {
@@ -97,10 +97,10 @@ func (t *turn) readText(ctx context.Context) (string, error) {
 
 func sayWhatWasRead(ctx context.Context, t *turn) error {
 	if !t.file.exists {
-		return t.say(ctx, "There is no text in this folder that I could read.\n\n")
+		return t.message(ctx, "There is no text in this folder that I could read.\n\n")
 	}
 	if t.file.unread {
-		return t.say(ctx, fmt.Sprintf("I could not read `%s`, so I leave it alone.\n\n", t.file.name()))
+		return t.message(ctx, fmt.Sprintf("I could not read `%s`, so I leave it alone.\n\n", t.file.name()))
 	}
 	text := fmt.Sprintf("I have read `%s`: it has %s", t.file.name(), count(t.file.lines(), "line"))
 	if first := t.file.firstLine(); first != "" {
@@ -110,7 +110,7 @@ func sayWhatWasRead(ctx context.Context, t *turn) error {
 	if !t.client.FS.ReadTextFile {
 		text += "This client does not read files for me, so that is what is on the disk.\n\n"
 	}
-	return t.say(ctx, text)
+	return t.message(ctx, text)
 }
 
 // editFile proposes the change to the file, and makes it if the user agrees.
@@ -141,7 +141,7 @@ func editFile(ctx context.Context, t *turn) error {
 	if !yes {
 		t.edited = rejected
 		t.finish(id, v1.ToolFailed, "")
-		return t.say(ctx, fmt.Sprintf("All right, `%s` stays as it is.\n\n", t.file.name()))
+		return t.message(ctx, fmt.Sprintf("All right, `%s` stays as it is.\n\n", t.file.name()))
 	}
 	t.send(&v1.ToolCallUpdate{ToolCallID: id, Status: acp.Set(v1.ToolInProgress)})
 	if err := t.writeText(ctx, text); err != nil {
@@ -150,7 +150,7 @@ func editFile(ctx context.Context, t *turn) error {
 		}
 		t.edited = failed
 		t.finish(id, v1.ToolFailed, err.Error())
-		return t.say(ctx, fmt.Sprintf("That did not work: %v.\n\n", err))
+		return t.message(ctx, fmt.Sprintf("That did not work: %v.\n\n", err))
 	}
 	t.edited = done
 	t.finish(id, v1.ToolCompleted, "")
@@ -172,7 +172,7 @@ func (t *turn) writeText(ctx context.Context, text string) error {
 // runCommand runs a command in a terminal of the client's, if the user agrees.
 func runCommand(ctx context.Context, t *turn) error {
 	if !t.client.Terminal {
-		return t.say(ctx, "This client has no terminals, so I run nothing.\n\n")
+		return t.message(ctx, "This client has no terminals, so I run nothing.\n\n")
 	}
 	t.command = t.rest
 	if t.command == "" {
@@ -192,7 +192,7 @@ func runCommand(ctx context.Context, t *turn) error {
 	if !yes {
 		t.ran = rejected
 		t.finish(id, v1.ToolFailed, "")
-		return t.say(ctx, "All right, I run nothing.\n\n")
+		return t.message(ctx, "All right, I run nothing.\n\n")
 	}
 	output, err := t.voice().run(ctx, t, id)
 	switch {
@@ -201,7 +201,7 @@ func runCommand(ctx context.Context, t *turn) error {
 	case err != nil:
 		t.ran = failed
 		t.finish(id, v1.ToolFailed, err.Error())
-		return t.say(ctx, fmt.Sprintf("That did not work: %v.\n\n", err))
+		return t.message(ctx, fmt.Sprintf("That did not work: %v.\n\n", err))
 	}
 	t.ran = done
 	status := v1.ToolCompleted
@@ -228,7 +228,7 @@ func sayOutcome(ctx context.Context, t *turn) error {
 	for _, o := range outcomes {
 		fmt.Fprintf(&b, "- %s.\n", strings.ToUpper(o[:1])+o[1:])
 	}
-	return t.say(ctx, b.String())
+	return t.message(ctx, b.String())
 }
 
 // outcomes says how the edit and the command ended, if there were any.
@@ -255,7 +255,7 @@ func (t *turn) outcomes() []string {
 
 func sayFollowUp(ctx context.Context, t *turn) error {
 	line, _, _ := strings.Cut(t.prompt, "\n")
-	return t.say(ctx, fmt.Sprintf("You said “%s”. I am a script and do not understand it, but I remember the "+
+	return t.message(ctx, fmt.Sprintf("You said “%s”. I am a script and do not understand it, but I remember the "+
 		"turn before: %s.\n\nType `help` to see what I can do.\n", line, t.session.last))
 }
 
@@ -298,7 +298,7 @@ func showTools(ctx context.Context, t *turn) error {
 		}
 		t.send(u)
 	}
-	return t.say(ctx, "Those were all kinds of tool calls. None of them did anything.\n")
+	return t.message(ctx, "Those were all kinds of tool calls. None of them did anything.\n")
 }
 
 // askTwice asks for two permissions at the same time.
@@ -345,7 +345,7 @@ func askTwice(ctx context.Context, t *turn) error {
 	if failure != nil {
 		return failure
 	}
-	return t.say(ctx, fmt.Sprintf("You allowed %d of %d. Neither would have done anything.\n", allowed, len(calls)))
+	return t.message(ctx, fmt.Sprintf("You allowed %d of %d. Neither would have done anything.\n", allowed, len(calls)))
 }
 
 // countOn writes numbers until it is cancelled, or for a very long time.
@@ -354,7 +354,7 @@ func countOn(ctx context.Context, t *turn) error {
 		t.pace = pace{time.Millisecond, time.Millisecond} // it must be possible to stop it
 	}
 	for n := 1; n <= 5000; n++ {
-		if err := t.say(ctx, fmt.Sprintf("%d. This goes on until you stop it.\n", n)); err != nil {
+		if err := t.message(ctx, fmt.Sprintf("%d. This goes on until you stop it.\n", n)); err != nil {
 			return err
 		}
 	}
@@ -363,17 +363,17 @@ func countOn(ctx context.Context, t *turn) error {
 
 func sendNotices(ctx context.Context, t *turn) error {
 	if t.client.Session == nil || t.client.Session.Notices == nil {
-		return t.say(ctx, "This client does not take notices.\n")
+		return t.message(ctx, "This client does not take notices.\n")
 	}
 	t.send(&v1.Notice{Severity: v1.NoticeInfo, Title: "For your information", Description: "This is a demo."})
 	t.send(&v1.Notice{Severity: v1.NoticeWarning, Title: "Beware", Description: "Nothing is as it seems."})
 	t.send(&v1.Notice{Severity: v1.NoticeError, Title: "Nothing has gone wrong"})
-	return t.say(ctx, "Those were three notices.\n")
+	return t.message(ctx, "Those were three notices.\n")
 }
 
 func sendUnknown(ctx context.Context, t *turn) error {
 	t.send(&v1.Unknown{Raw: json.RawMessage(`{"sessionUpdate":"_demo/weather","forecast":"sunny"}`)})
-	return t.say(ctx, "That was an update of a kind that is in no schema.\n")
+	return t.message(ctx, "That was an update of a kind that is in no schema.\n")
 }
 
 func fail(context.Context, *turn) error {

@@ -139,7 +139,9 @@ func pieces(text string) []string {
 	return all
 }
 
-func (t *turn) say(ctx context.Context, text string) error { return t.stream(ctx, text, answerChunk) }
+func (t *turn) message(ctx context.Context, text string) error {
+	return t.stream(ctx, text, answerChunk)
+}
 
 // call sends the client a request, and cancels it when ctx ends.
 func (t *turn) call(ctx context.Context, method string, params, result any) error {
@@ -161,8 +163,8 @@ func (t *turn) call(ctx context.Context, method string, params, result any) erro
 	}
 }
 
-// tell sends a request and ignores the answer.
-func (t *turn) tell(method string, params any) {
+// notify sends a request and ignores the answer.
+func (t *turn) notify(method string, params any) {
 	t.conn.Call(method, params, func(json.RawMessage, error) {})
 }
 

@@ -338,13 +338,13 @@ func (a *voiceV2) permission(ctx context.Context, t *turn, p v1.RequestPermissio
 // run runs the command in a terminal of the agent's own.
 func (a *voiceV2) run(ctx context.Context, t *turn, id wire.ToolCallID) (string, error) {
 	terminal := wire.TerminalID("terminal-" + string(id))
-	tell := func(u v2.SessionUpdate) {
+	record := func(u v2.SessionUpdate) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.note(t.session, u)
 	}
-	tell(&v2.TerminalUpdate{TerminalID: terminal, Command: acp.Set(t.command), CWD: acp.Set(t.session.cwd)})
-	tell(&v2.ToolCallUpdate{
+	record(&v2.TerminalUpdate{TerminalID: terminal, Command: acp.Set(t.command), CWD: acp.Set(t.session.cwd)})
+	record(&v2.ToolCallUpdate{
 		ToolCallID: id, Status: acp.Set(v2.ToolInProgress),
 		Content: acp.Set([]v2.ToolCallContent{&v2.Terminal{TerminalID: terminal}}),
 	})
@@ -355,7 +355,7 @@ func (a *voiceV2) run(ctx context.Context, t *turn, id wire.ToolCallID) (string,
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	shown := writerFunc(func(data []byte) {
 		output.Write(data)
-		tell(&v2.TerminalOutputChunk{TerminalID: terminal, Data: bytes.Clone(data)})
+		record(&v2.TerminalOutputChunk{TerminalID: terminal, Data: bytes.Clone(data)})
 	})
 	command.Stdout, command.Stderr = shown, shown
 	err := command.Run()
@@ -369,7 +369,7 @@ func (a *voiceV2) run(ctx context.Context, t *turn, id wire.ToolCallID) (string,
 		t.exit = "signal " + status.Signal().String()
 		exit = v2.TerminalExitStatus{Signal: acp.Set(status.Signal().String())}
 	}
-	tell(&v2.TerminalUpdate{TerminalID: terminal, ExitStatus: acp.Set(exit)})
+	record(&v2.TerminalUpdate{TerminalID: terminal, ExitStatus: acp.Set(exit)})
 	return output.String(), ctx.Err()
 }
 

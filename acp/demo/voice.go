@@ -146,9 +146,9 @@ func (a *voiceV1) run(ctx context.Context, t *turn, id wire.ToolCallID) (output 
 	terminal := v1.WaitForTerminalExitRequest{SessionID: t.session.id, TerminalID: created.TerminalID}
 	defer func() {
 		if ctx.Err() != nil {
-			t.tell(v1.MethodTerminalKill, v1.KillTerminalRequest(terminal))
+			t.notify(v1.MethodTerminalKill, v1.KillTerminalRequest(terminal))
 		}
-		t.tell(v1.MethodTerminalRelease, v1.ReleaseTerminalRequest(terminal))
+		t.notify(v1.MethodTerminalRelease, v1.ReleaseTerminalRequest(terminal))
 	}()
 	t.send(&v1.ToolCallUpdate{
 		ToolCallID: id, Status: acp.Set(v1.ToolInProgress),

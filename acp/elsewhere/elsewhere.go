@@ -20,10 +20,10 @@ import (
 
 // Map says how the agent names the user's folders: absolute paths, by the user's.
 type Map struct {
-	pairs []pair // the longest first
+	folders []folder // the longest first
 }
 
-type pair struct{ here, there string }
+type folder struct{ here, there string }
 
 // New returns the map of folders; without any it is nil, which changes nothing.
 func New(paths map[string]string) (*Map, error) {
@@ -33,9 +33,9 @@ func New(paths map[string]string) (*Map, error) {
 		if !path.IsAbs(here) || !path.IsAbs(there) {
 			return nil, fmt.Errorf("the paths of an agent are absolute, not %q and %q", here, there)
 		}
-		m.pairs = append(m.pairs, pair{path.Clean(here), path.Clean(there)})
+		m.folders = append(m.folders, folder{path.Clean(here), path.Clean(there)})
 	}
-	if len(m.pairs) == 0 {
+	if len(m.folders) == 0 {
 		return nil, nil
 	}
 	return &m, nil
@@ -43,18 +43,18 @@ func New(paths map[string]string) (*Map, error) {
 
 // There returns the agent's name of a path.
 func (m *Map) There(p string) string {
-	return m.translate(p, func(x pair) (string, string) { return x.here, x.there })
+	return m.translate(p, func(x folder) (string, string) { return x.here, x.there })
 }
 
 // Here returns the user's name of a path.
 func (m *Map) Here(p string) string {
-	return m.translate(p, func(x pair) (string, string) { return x.there, x.here })
+	return m.translate(p, func(x folder) (string, string) { return x.there, x.here })
 }
 
 // translate replaces the longest matching prefix. A path in none of the folders stays as it is.
-func (m *Map) translate(p string, ends func(pair) (from, to string)) string {
+func (m *Map) translate(p string, ends func(folder) (from, to string)) string {
 	best, result := -1, p
-	for _, x := range m.pairs {
+	for _, x := range m.folders {
 		from, to := ends(x)
 		rest, fits := strings.CutPrefix(p, from)
 		if from == "/" && fits {

@@ -174,7 +174,7 @@ func (p *player) take(m message) error {
 	if i := slices.IndexFunc(p.skipped, m.matches); i >= 0 {
 		recorded := p.skipped[i]
 		p.skipped = slices.Delete(p.skipped, i, i+1)
-		return p.pair(recorded, m)
+		return p.arrived(recorded, m)
 	}
 	left := 0
 	for _, s := range p.steps {
@@ -207,7 +207,7 @@ func (p *player) pass(recorded message) (bool, error) {
 	if i := slices.IndexFunc(p.waiting, recorded.matches); i >= 0 {
 		m := p.waiting[i]
 		p.waiting = slices.Delete(p.waiting, i, i+1)
-		return true, p.pair(recorded, m)
+		return true, p.arrived(recorded, m)
 	}
 	if recorded.kind == response || slices.Contains(required, recorded.method) || len(p.waiting) == 0 && !p.awaited() {
 		return false, nil
@@ -229,8 +229,8 @@ func (p *player) awaited() bool {
 	return false
 }
 
-// pair notes that the client has sent a message of the recording.
-func (p *player) pair(recorded, m message) error {
+// arrived notes that the client has sent a message of the recording.
+func (p *player) arrived(recorded, m message) error {
 	if m.kind != request {
 		return nil
 	}

@@ -26,9 +26,9 @@ func TestAccounts(t *testing.T) {
 				break
 			}
 		}
-		tell := fakeagent.Notify(method, body)
-		p := begun(t, tell)
+		update := fakeagent.Notify(method, body)
+		p := begun(t, update)
 		check.Equal(t, next[Login](p), want, "%s is %q in version 1", params)
-		check.Equal[any](t, receive(t, talkV2(t, tell).events), want, "%s is %q in version 2", params)
+		check.Equal[any](t, receive(t, talkV2(t, update).events), want, "%s is %q in version 2", params)
 	}
 }

@@ -109,8 +109,8 @@ func randomActs(r *rand.Rand, n int, nulls bool) []act {
 	return acts
 }
 
-// say gives an act to a conversation by way of a version's wire.
-func say(t *testing.T, c *Conversation, handler func(Client) acp.Handler, version int, a act) {
+// deliver gives an act to a conversation by way of a version's wire.
+func deliver(t *testing.T, c *Conversation, handler func(Client) acp.Handler, version int, a act) {
 	t.Helper()
 	switch a.verb {
 	case "update":
@@ -120,9 +120,9 @@ func say(t *testing.T, c *Conversation, handler func(Client) acp.Handler, versio
 		}
 		message := maps.Clone(a.fields)
 		message["sessionUpdate"], message["toolCallId"] = kind, a.id
-		tell(t, c, handler, message)
+		update(t, c, handler, message)
 	case "chunk":
-		tell(t, c, handler, map[string]any{"sessionUpdate": "tool_call_content_chunk", "toolCallId": a.id, "content": textItem(a.item)})
+		update(t, c, handler, map[string]any{"sessionUpdate": "tool_call_content_chunk", "toolCallId": a.id, "content": textItem(a.item)})
 	case "ask":
 		call := maps.Clone(a.fields)
 		call["toolCallId"] = a.id
@@ -139,7 +139,7 @@ func say(t *testing.T, c *Conversation, handler func(Client) acp.Handler, versio
 	}
 }
 
-func tell(t *testing.T, c *Conversation, handler func(Client) acp.Handler, update map[string]any) {
+func update(t *testing.T, c *Conversation, handler func(Client) acp.Handler, update map[string]any) {
 	t.Helper()
 	for _, u := range handled(t, handler, string(encoded(update))) {
 		c.Apply(u)
@@ -394,7 +394,7 @@ func TestRandomCalls(t *testing.T) {
 				if version == 1 && a.verb == "chunk" {
 					continue // it has none
 				}
-				say(t, c, handler, version, a)
+				deliver(t, c, handler, version, a)
 				want.hear(a)
 				if got, want := describeAll(c), want.describeAll(); got != want {
 					t.Fatalf("seed %d, version %d: after %d acts\n%v\ngot\n%swant\n%s", seed, version, i+1, acts[:i+1], got, want)
@@ -418,7 +418,7 @@ func TestRandomCallsInBothVersions(t *testing.T) {
 		acts := randomActs(rand.New(rand.NewPCG(seed, 3)), 60, false)
 		first, second := NewConversation((&clock{}).now), NewConversation((&clock{}).now)
 		for i, a := range acts {
-			say(t, second, byV2, 2, a)
+			deliver(t, second, byV2, 2, a)
 			if a.verb == "chunk" {
 				sum := []any{}
 				for _, item := range second.ToolCall(a.id).Content {
@@ -426,7 +426,7 @@ func TestRandomCallsInBothVersions(t *testing.T) {
 				}
 				a = act{verb: "update", id: a.id, fields: map[string]any{"content": sum}}
 			}
-			say(t, first, byV1, 1, a)
+			deliver(t, first, byV1, 1, a)
 			if got, want := describeAll(first), describeAll(second); got != want {
 				t.Fatalf("seed %d: after %d acts\n%v\nversion 1 gives\n%sversion 2\n%s", seed, i+1, acts[:i+1], got, want)
 			}

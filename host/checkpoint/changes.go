@@ -81,8 +81,8 @@ func (s *Snapshot) unhidden(found []*file) []*file {
 // moves turns what is gone and what was found into changes; a file that only has another path is one change.
 func moves(gone, found []*file) (changes []Change) {
 	from, moved := map[*file]*file{}, map[*file]bool{}
-	pair(gone, found, (*file).inode, from, moved)
-	pair(gone, found, func(f *file) Sum { return f.Sum }, from, moved)
+	matchMoves(gone, found, (*file).inode, from, moved)
+	matchMoves(gone, found, func(f *file) Sum { return f.Sum }, from, moved)
 	for _, f := range found {
 		c := Change{Path: f.path, After: f.State}
 		if old := from[f]; old != nil {
@@ -98,8 +98,8 @@ func moves(gone, found []*file) (changes []Change) {
 	return changes
 }
 
-// pair matches files of equal contents that are the only ones with their key.
-func pair[K comparable](gone, found []*file, key func(*file) K, from map[*file]*file, moved map[*file]bool) {
+// matchMoves matches files of equal contents that are the only ones with their key.
+func matchMoves[K comparable](gone, found []*file, key func(*file) K, from map[*file]*file, moved map[*file]bool) {
 	type both struct{ olds, news []*file }
 	all := map[K]both{}
 	for _, f := range gone {

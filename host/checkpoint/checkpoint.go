@@ -44,13 +44,13 @@ type Store struct {
 
 	mu      sync.Mutex
 	watches map[string]*watch // by their roots
-	held    map[Sum]time.Time // contents that records need: when they were last seen and touched
+	needed  map[Sum]time.Time // contents that records need: when they were last seen and touched
 	kept    int               // how many were left when old ones were last forgotten
 }
 
 // Open returns the store in a folder, which is created when something is put into it.
 func Open(dir string) *Store {
-	return &Store{dir: dir, packs: packs{dir: filepath.Join(dir, "packs")}, limits: usual, held: map[Sum]time.Time{}}
+	return &Store{dir: dir, packs: packs{dir: filepath.Join(dir, "packs")}, limits: usual, needed: map[Sum]time.Time{}}
 }
 
 // limits are variables for tests only.
@@ -151,7 +151,7 @@ func (s *Store) Holds(sum Sum, size int) bool {
 func (s *Store) Doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.held)
+	clear(s.needed)
 	s.packs.forget()
 }
 
@@ -161,16 +161,16 @@ const minHeld = 1000
 func (s *Store) lately(sum Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Since(s.held[sum]) < need
+	return time.Since(s.needed[sum]) < need
 }
 
 func (s *Store) hold(sum Sum) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held[sum] = now; len(s.held) > 2*s.kept+minHeld {
-		maps.DeleteFunc(s.held, func(_ Sum, at time.Time) bool { return now.Sub(at) >= need })
-		s.kept = len(s.held)
+	if s.needed[sum] = now; len(s.needed) > 2*s.kept+minHeld {
+		maps.DeleteFunc(s.needed, func(_ Sum, at time.Time) bool { return now.Sub(at) >= need })
+		s.kept = len(s.needed)
 	}
 }
 

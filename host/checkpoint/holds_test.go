@@ -31,7 +31,7 @@ func TestHolds(t *testing.T) {
 	if err := s.Save("k", "", nil, sum); err != nil || touched() {
 		t.Errorf("a record touches again what it holds: %v", err)
 	}
-	s.held[sum] = time.Now().Add(-need)
+	s.needed[sum] = time.Now().Add(-need)
 	if !s.Holds(sum, len(data)) || !touched() {
 		t.Error("after a while it does not look again")
 	}
@@ -41,9 +41,9 @@ func TestHolds(t *testing.T) {
 	}
 	for i := range 3 * minHeld {
 		s.hold(Sum{2, byte(i), byte(i >> 8)})
-		s.held[Sum{2, byte(i), byte(i >> 8)}] = time.Time{}
+		s.needed[Sum{2, byte(i), byte(i >> 8)}] = time.Time{}
 	}
-	if len(s.held) > minHeld+1 {
-		t.Errorf("%d are remembered", len(s.held))
+	if len(s.needed) > minHeld+1 {
+		t.Errorf("%d are remembered", len(s.needed))
 	}
 }

@@ -13,7 +13,7 @@ func BenchmarkTurn(b *testing.B) {
 	s.Open(about)
 	turn := []session.Update{session.SessionStart{}, ask("go")}
 	for range 10_000 {
-		turn = append(turn, say("1", "words "))
+		turn = append(turn, agentSays("1", "words "))
 	}
 	turn = append(turn, session.TurnEnd{StopReason: session.StopEndTurn})
 	s.store.fileSize = 1 << 40
@@ -35,7 +35,7 @@ func BenchmarkSearch(b *testing.B) {
 		for i := range 20 {
 			s.apply(ask(fmt.Sprint("prompt ", i)))
 			for range 500 {
-				s.apply(say(fmt.Sprint(i), "some words "))
+				s.apply(agentSays(fmt.Sprint(i), "some words "))
 			}
 			s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
 		}

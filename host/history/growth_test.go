@@ -23,7 +23,7 @@ func TestCallsOfEarlierAreNotLookedAt(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		s.Note(ask("and on"))
-		s.Note(say("m", "yes"))
+		s.Note(agentSays("m", "yes"))
 		s.Note(session.TurnEnd{StopReason: session.StopEndTurn})
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc

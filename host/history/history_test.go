@@ -67,13 +67,13 @@ func (s *stage) read(t testing.TB) Past {
 // told is a conversation as the file tells it.
 func told(p Past) *session.Conversation {
 	conv := session.NewConversation(time.Now)
-	p.Tell(func(s Said) { conv.ApplyAt(s.At, s.Update) })
+	p.Replay(func(s Said) { conv.ApplyAt(s.At, s.Update) })
 	return conv
 }
 
 func text(text string) session.Content { return session.Text{Text: text} }
 
-func say(id, words string) session.Update {
+func agentSays(id, words string) session.Update {
 	return session.MessageChunk{MessageID: id, Role: session.RoleAgent, Content: text(words)}
 }
 
@@ -262,7 +262,7 @@ func TestNothingStandsInAFileBeforeSomethingIsSaid(t *testing.T) {
 func TestDamage(t *testing.T) {
 	s := begin(t)
 	s.Open(about)
-	s.apply(session.SessionStart{}, ask("first"), say("1", "answer"), session.TurnEnd{StopReason: session.StopEndTurn})
+	s.apply(session.SessionStart{}, ask("first"), agentSays("1", "answer"), session.TurnEnd{StopReason: session.StopEndTurn})
 	s.read(t)
 	path := s.store.path("a", "s")
 	data, err := os.ReadFile(path)
@@ -344,7 +344,7 @@ func TestLimits(t *testing.T) {
 func TestCutShort(t *testing.T) {
 	s := begin(t)
 	s.Open(about)
-	s.apply(session.SessionStart{}, ask("first"), session.ToolCallPatch{ID: "c", Title: acp.Set("run")}, say("1", "half of"))
+	s.apply(session.SessionStart{}, ask("first"), session.ToolCallPatch{ID: "c", Title: acp.Set("run")}, agentSays("1", "half of"))
 	conv := told(s.read(t))
 	if conv.Running || conv.Stop != session.StopError || conv.Calls[0].Shown() != session.StatusCancelled {
 		t.Errorf("it runs: %v, stopped: %s, the call is %s", conv.Running, conv.Stop, conv.Calls[0].Shown())
@@ -365,11 +365,11 @@ func script(lines ...string) (list []session.Update) {
 		words := l[2:]
 		switch l[0] {
 		case 't':
-			list = append(list, ask(words), say(fmt.Sprint(i), "so."), session.TurnEnd{StopReason: session.StopEndTurn})
+			list = append(list, ask(words), agentSays(fmt.Sprint(i), "so."), session.TurnEnd{StopReason: session.StopEndTurn})
 		case 'u':
 			list = append(list, session.MessageChunk{MessageID: fmt.Sprint(i), Role: session.RoleUser, Content: text(words)})
 		case 'a':
-			list = append(list, say(fmt.Sprint(i), words))
+			list = append(list, agentSays(fmt.Sprint(i), words))
 		}
 	}
 	return list

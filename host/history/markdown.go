@@ -66,7 +66,7 @@ func NewStory(about About, conv *session.Conversation, shown func(id string) (se
 func (p Past) Story() Story {
 	conv := session.NewConversation(time.Now)
 	shown := map[string]session.TerminalPatch{}
-	p.Tell(func(s Said) {
+	p.Replay(func(s Said) {
 		if patch, ok := s.Update.(session.TerminalPatch); ok {
 			shown[patch.ID] = patch
 			return
@@ -79,12 +79,12 @@ func (p Past) Story() Story {
 	})
 }
 
-// Tell replays one update after another, and ends what was cut off.
-func (p Past) Tell(tell func(Said)) {
+// Replay passes on one update after another, and ends what was cut off.
+func (p Past) Replay(apply func(Said)) {
 	open, last := false, p.Saved
 	end := func(at time.Time) {
 		if open {
-			tell(Said{at, session.TurnEnd{StopReason: session.StopError, Error: "Cut short: Neovim, or the host, was killed."}})
+			apply(Said{at, session.TurnEnd{StopReason: session.StopError, Error: "Cut short: Neovim, or the host, was killed."}})
 		}
 		open = false
 	}
@@ -98,10 +98,10 @@ func (p Past) Tell(tell func(Said)) {
 		case session.TurnEnd:
 			open = false
 		}
-		tell(s)
+		apply(s)
 		last = s.At
 	}
-	tell(Said{last, session.AgentGone{}})
+	apply(Said{last, session.AgentGone{}})
 	end(last)
 }
 

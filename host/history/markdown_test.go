@@ -53,7 +53,7 @@ func story() *session.Conversation {
 		session.Waiting{ToolCallID: "r", Open: true},
 		session.Waiting{ToolCallID: "r", Rejected: true},
 		session.Notice{Severity: "warning", Title: "Slow", Description: "The model is busy."},
-		say("2", "# Done\n\nIt is *mended*:\n\n```sh\n# no heading\n```\n\n## More\n"),
+		agentSays("2", "# Done\n\nIt is *mended*:\n\n```sh\n# no heading\n```\n\n## More\n"),
 		session.UnknownUpdate{Type: "dance"},
 		session.CompactionPatch{ID: "c", Status: "completed", Summary: acp.Set([]session.Content{text("In short.")})},
 		session.TurnEnd{StopReason: session.StopMaxTokens},

@@ -48,7 +48,7 @@ type Recorder struct {
 	timer  *time.Timer
 	said   []Said // what is complete; its elements never change
 
-	held  []Said // written before the first update that adds to the transcript
+	early []Said // written before the first update that adds to the transcript
 	chunk *chunk
 	calls map[string]*action // of this session, by id
 	open  map[string]bool    // those with something waiting
@@ -91,7 +91,7 @@ func (r *Recorder) Open(about About) {
 		return
 	}
 	r.Flush(nil)
-	r.held, r.told, r.turn = nil, false, false
+	r.early, r.told, r.turn = nil, false, false
 	r.about, r.file = about, r.config.Store.writer(about.Agent, about.ID)
 }
 
@@ -173,7 +173,7 @@ func (r *Recorder) Note(u session.Update) {
 	case session.SessionStart:
 		r.settle()
 		r.forget()
-		r.told, r.held = false, []Said{{r.config.Now(), session.SessionStart{}}}
+		r.told, r.early = false, []Said{{r.config.Now(), session.SessionStart{}}}
 		return
 	case session.TurnStart:
 		r.settle()
@@ -378,7 +378,7 @@ func (r *Recorder) write(u session.Update) {
 		r.add(said)
 	default:
 		if _, titled := u.(session.InfoUpdate); titled {
-			r.held = append(r.held, said)
+			r.early = append(r.early, said)
 		}
 	}
 }
@@ -387,10 +387,10 @@ func (r *Recorder) write(u session.Update) {
 func (r *Recorder) addToTranscript(s Said) {
 	if !r.told {
 		r.told = true
-		for _, held := range r.held {
-			r.add(held)
+		for _, said := range r.early {
+			r.add(said)
 		}
-		r.held = nil
+		r.early = nil
 	}
 	r.add(s)
 }

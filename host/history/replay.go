@@ -92,7 +92,7 @@ type Replay struct {
 	shows   bool               // the turn being repeated is shown
 	shown   bool               // the one before was shown
 	turn    []session.Update   // the turn so far, while it is undecided
-	held    [][]session.Update // unknown turns since the last known one
+	unknown [][]session.Update // unknown turns since the last known one
 
 	asking bool // the prompt of the turn is not complete
 	id     string
@@ -137,7 +137,7 @@ func (r *Replay) Take(u session.Update) []session.Update {
 // hold keeps the turn that has ended.
 func (r *Replay) hold() {
 	if r.turn != nil && !r.over {
-		r.held = append(r.held, r.turn)
+		r.unknown = append(r.unknown, r.turn)
 	}
 	r.turn = nil
 }
@@ -154,11 +154,11 @@ func (r *Replay) decide() []session.Update {
 	switch {
 	case at >= 0:
 		r.at += at + 1
-		r.matched, r.held, r.turn = true, nil, nil
+		r.matched, r.unknown, r.turn = true, nil, nil
 	case injected(words):
 		r.turn, r.shows = nil, r.shown
-		if len(r.held) > 0 {
-			r.turn, r.held = r.held[len(r.held)-1], r.held[:len(r.held)-1]
+		if len(r.unknown) > 0 {
+			r.turn, r.unknown = r.unknown[len(r.unknown)-1], r.unknown[:len(r.unknown)-1]
 		}
 	case r.over && r.at == len(r.known):
 		return r.show()
@@ -184,13 +184,13 @@ func (r *Replay) Over() (show []session.Update) {
 	}
 	r.hold()
 	r.over = true
-	held := r.held
+	unknown := r.unknown
 	if !r.matched { // it rewords prompts: only the excess counts
-		held = held[min(len(held), len(r.known)-r.at):]
+		unknown = unknown[min(len(unknown), len(r.known)-r.at):]
 	}
-	r.held, r.shows = nil, len(held) > 0
-	if len(held) > 0 {
+	r.unknown, r.shows = nil, len(unknown) > 0
+	if len(unknown) > 0 {
 		r.at = len(r.known)
 	}
-	return slices.Concat(held...)
+	return slices.Concat(unknown...)
 }

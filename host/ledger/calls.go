@@ -146,7 +146,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			files[seen.path], real[named.paths[i]] = seen, seen.path
 		}
 	}
-	tell := func(path string) {
+	noted := func(path string) {
 		l.named.Store(path, true)
 		events = append(events, Event{path, "disk"})
 	}
@@ -176,7 +176,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			continue
 		}
 		if l.accountMove(t, move{from.path, was, to}) {
-			tell(to.path)
+			noted(to.path)
 			moved[from.path], moved[to.path] = true, true
 		}
 	}
@@ -188,7 +188,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			l.guessAgain(t, diffs[seen.path], named.lines, seen)
 		}
 		if l.account(t, seen) {
-			tell(seen.path)
+			noted(seen.path)
 		}
 	}
 	return events

@@ -75,7 +75,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 				finish(nil, nil, err)
 				return
 			}
-			l.steps(files, func(steps []turns.Step) { take(t, steps) })
+			l.planUndo(files, func(steps []turns.Step) { take(t, steps) })
 		})
 	})
 }
@@ -97,8 +97,8 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 	return t, t.Files, nil
 }
 
-// steps returns what taking files back does to each as it is now, in the order in which to do it.
-func (l *Ledger) steps(files []turns.File, done func([]turns.Step)) {
+// planUndo returns what taking files back does to each as it is now, in the order in which to do it.
+func (l *Ledger) planUndo(files []turns.File, done func([]turns.Step)) {
 	var paths, old []string
 	for _, f := range files {
 		paths = append(paths, f.Path)

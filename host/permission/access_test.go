@@ -514,7 +514,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 }
 
 // Hunks of a request are refused and kept, in the diff that is looked at; what that makes of the answers is said.
-func TestPicksOfARequest(t *testing.T) {
+func TestHunkSelectionOfARequest(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		path := filepath.Join(d.dir, "a.txt")
 		ask := func(kinds ...string) {

@@ -344,21 +344,21 @@ func (a *alongside) add(files []unsavedFile, room int, embeds bool) {
 		links = append(links, session.ResourceLink{URI: uri, Name: f.short})
 	}
 	if len(whole) > 0 {
-		a.say("These files are newer in the user's editor than on disk, where they are not saved yet: " + strings.Join(whole, ", ") + ". Their text in the editor follows.")
+		a.text("These files are newer in the user's editor than on disk, where they are not saved yet: " + strings.Join(whole, ", ") + ". Their text in the editor follows.")
 		a.sent = append(a.sent, texts...)
 	}
 	if len(changed) > 0 {
 		fence := markdown.FenceFor(patches.String())
-		a.say("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
+		a.text("These files have changes in the user's editor that are not saved to disk yet: " + strings.Join(changed, ", ") +
 			". This diff leads from the disk to the editor:\n" + fence + "diff\n" + patches.String() + fence)
 	}
 	if len(linked) > 0 {
-		a.say("These files have changes in the user's editor that are not saved to disk yet and could not be sent: " + strings.Join(linked, ", ") + ".")
+		a.text("These files have changes in the user's editor that are not saved to disk yet and could not be sent: " + strings.Join(linked, ", ") + ".")
 		a.sent = append(a.sent, links...)
 	}
 }
 
-func (a *alongside) say(text string) { a.sent = append(a.sent, session.Text{Text: text}) }
+func (a *alongside) text(text string) { a.sent = append(a.sent, session.Text{Text: text}) }
 
 // unified returns the diff from the disk to the buffer; "" if they are equal.
 func unified(name string, u *buffers.Unsaved) string {

@@ -32,9 +32,9 @@ type Config struct {
 	Send func(text string) (waits bool)
 	// Due makes the chat say what is pending, below the turn that has just ended if turn is true.
 	Due func(due transcript.Due, turn bool)
-	// DueKey returns the chat's key that keeps everything pending, "" for none. If say is false, the chat does not say
+	// DueKey returns the chat's key that keeps everything pending, "" for none. If shown is false, the chat does not say
 	// what is pending.
-	DueKey func() (key string, say bool)
+	DueKey func() (key string, shown bool)
 
 	Hurry func()                                                  // updates Neovim at once, even if nobody sees the chat
 	Edit  func(page.Edit) rpc.Edit                                // converts an edit for Lua
@@ -118,8 +118,8 @@ func (r *Review) TurnEnded() { r.sayDue(false) }
 
 // sayDue makes the chat say what awaits review.
 func (r *Review) sayDue(byAgent bool) {
-	key, say := r.config.DueKey()
-	if !say {
+	key, shown := r.config.DueKey()
+	if !shown {
 		return
 	}
 	r.changed = r.changed || byAgent

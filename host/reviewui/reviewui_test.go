@@ -13,12 +13,12 @@ import (
 // The chat says what is pending, once below the turn in which the agent has changed something, and Lua hears of each
 // file that is another.
 func TestWhatIsPendingIsSaid(t *testing.T) {
-	open, say := true, true
+	open, shown := true, true
 	var said []string
 	r := New(Config{
 		Overlaps: &Overlaps{}, Marks: NewMarks(MarksConfig{}),
 		TurnOpen: func() bool { return open },
-		DueKey:   func() (string, bool) { return "g>", say },
+		DueKey:   func() (string, bool) { return "g>", shown },
 		Due: func(due transcript.Due, turn bool) {
 			said = append(said, fmt.Sprint(due.Files, " +", due.Added, " -", due.Removed, " ", due.Key, " ", turn))
 		},
@@ -62,7 +62,7 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 	if f := r.Ops()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
 		t.Errorf("Lua hears of %+v", f)
 	}
-	say = false
+	shown = false
 	r.TurnEnded()
 	is("without a review", "")
 }

@@ -69,16 +69,16 @@ func (r *Review) StopUndo() bool {
 }
 
 // goOn tells the user how far it is, and reports whether they have not stopped it. Doing a turn again is not stopped.
-func (u *undo) goOn(again bool, tell func(text string)) func(did, of int) bool {
+func (u *undo) goOn(again bool, notify func(text string)) func(did, of int) bool {
 	next := time.Now().Add(tellsFirst)
 	return func(did, of int) bool {
 		if now := time.Now(); now.After(next) {
 			next = now.Add(tellsAgain)
 			of := styled.Thousands(of) + " files"
 			if again {
-				tell("redoing: " + styled.Thousands(did) + " of " + of)
+				notify("redoing: " + styled.Thousands(did) + " of " + of)
 			} else {
-				tell("undoing: " + styled.Thousands(did) + " of " + of + ", :Acp cancel stops it")
+				notify("undoing: " + styled.Thousands(did) + " of " + of + ", :Acp cancel stops it")
 			}
 		}
 		return again || !u.stop.Load()

@@ -11,8 +11,8 @@ import (
 // An undo stops when the user says so, and doing a turn again does not.
 func TestAnUndoIsStopped(t *testing.T) {
 	r := &Review{undo: &undo{}}
-	tell := func(text string) { t.Errorf("at once it says %q", text) }
-	undo, redo := r.undo.goOn(false, tell), r.undo.goOn(true, tell)
+	notify := func(text string) { t.Errorf("at once it says %q", text) }
+	undo, redo := r.undo.goOn(false, notify), r.undo.goOn(true, notify)
 	if !undo(1, 2) || !redo(1, 2) {
 		t.Error("it stops by itself")
 	}

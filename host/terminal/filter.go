@@ -41,9 +41,9 @@ type filter struct {
 	alternate bool // the alternate page is shown
 	last      byte // the character before, for REP, if it is ASCII; else 0
 
-	state filterState
-	held  []byte // of an unfinished sequence or character, from its first byte on
-	long  bool   // it is longer than anything that passes
+	state      filterState
+	unfinished []byte // of an unfinished sequence or character, from its first byte on
+	long       bool   // it is longer than anything that passes
 }
 
 type filterState int
@@ -85,7 +85,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 		i++
 		switch f.state {
 		case ground:
-			f.held = append(f.held[:0], b)
+			f.unfinished = append(f.unfinished[:0], b)
 			f.long = false
 			switch b {
 			case 0x1b:
@@ -97,7 +97,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 			f.state, f.last = ground, 0
 			switch {
 			case b >= 0xa0 && b < 0xc0:
-				emit(plain, append(f.held, b))
+				emit(plain, append(f.unfinished, b))
 			case b < 0x80 || b >= 0xa0: // a byte that was no beginning
 				emit(plain, []byte("\ufffd"))
 				i--
@@ -120,7 +120,7 @@ func (f *filter) feed(p []byte, emit func(unit, []byte)) {
 		case commandEnd, otherEnd:
 			switch {
 			case b != '\\':
-				f.held = append(f.held[:0], 0x1b)
+				f.unfinished = append(f.unfinished[:0], 0x1b)
 				f.long = false
 				f.state = escape
 				i--
@@ -147,18 +147,18 @@ func (f *filter) remember(text []byte) {
 }
 
 func (f *filter) hold(b byte, limit int) {
-	if len(f.held) >= limit {
+	if len(f.unfinished) >= limit {
 		f.long = true
 		return
 	}
-	f.held = append(f.held, b)
+	f.unfinished = append(f.unfinished, b)
 }
 
 // misplaced handles a byte that belongs to no sequence, and returns how many bytes to read again.
 func (f *filter) misplaced(b byte, emit func(unit, []byte)) int {
 	switch {
 	case b == 0x1b:
-		f.held = append(f.held[:0], b)
+		f.unfinished = append(f.unfinished[:0], b)
 		f.long = false
 		f.state = escape
 	case b == 0x18 || b == 0x1a:
@@ -182,7 +182,7 @@ func (f *filter) escape(b byte, emit func(unit, []byte)) int {
 		return 0 // an intermediate byte
 	}
 	f.state = ground
-	if len(f.held) == 2 {
+	if len(f.unfinished) == 2 {
 		switch b {
 		case '[':
 			f.state = control
@@ -194,22 +194,22 @@ func (f *filter) escape(b byte, emit func(unit, []byte)) int {
 			f.state = other
 			return 0
 		case 'Z': // DECID
-			emit(query, f.held)
+			emit(query, f.unfinished)
 		case 'c':
 			f.alternate = false
-			emit(sequence, f.held)
+			emit(sequence, f.unfinished)
 		case '8':
 			// Neovim may have fewer rows than when the cursor was saved, and still moves it there unless a control
 			// sequence follows. This one changes nothing.
-			emit(sequence, append(f.held, "\x1b[10m"...))
+			emit(sequence, append(f.unfinished, "\x1b[10m"...))
 		case '7', 'D', 'E', 'H', 'M', '=', '>':
-			emit(sequence, f.held)
+			emit(sequence, f.unfinished)
 		}
 		return 0
 	}
 	// Character sets, and the test pattern. Others would change the encoding.
-	if len(f.held) == 3 && (bytes.IndexByte([]byte("()*+"), f.held[1]) >= 0 || string(f.held[1:]) == "#8") {
-		emit(sequence, f.held)
+	if len(f.unfinished) == 3 && (bytes.IndexByte([]byte("()*+"), f.unfinished[1]) >= 0 || string(f.unfinished[1:]) == "#8") {
+		emit(sequence, f.unfinished)
 	}
 	return 0
 }
@@ -227,36 +227,36 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 	if f.long {
 		return 0
 	}
-	begin, end := 2, len(f.held)-1
+	begin, end := 2, len(f.unfinished)-1
 	var prefix, middle byte
-	if begin < end && f.held[begin] >= '<' {
-		prefix = f.held[begin]
+	if begin < end && f.unfinished[begin] >= '<' {
+		prefix = f.unfinished[begin]
 		begin++
 	}
-	if begin < end && f.held[end-1] < 0x30 {
-		middle = f.held[end-1]
+	if begin < end && f.unfinished[end-1] < 0x30 {
+		middle = f.unfinished[end-1]
 		end--
 	}
-	body, ok := bounded(f.held[begin:end])
+	body, ok := bounded(f.unfinished[begin:end])
 	if !ok {
 		return 0
 	}
-	f.held = f.held[:begin+len(body)]
+	f.unfinished = f.unfinished[:begin+len(body)]
 	if middle != 0 {
-		f.held = append(f.held, middle)
+		f.unfinished = append(f.unfinished, middle)
 	}
-	f.held = append(f.held, b)
+	f.unfinished = append(f.unfinished, b)
 	switch {
 	case prefix == 0 && middle == 0 && strings.IndexByte("@ABCDEFGHIJKLMPSTXZ`adefgmsu", b) >= 0,
 		prefix == '?' && middle == 0 && (b == 'J' || b == 'K'),
 		prefix == 0 && middle == '!' && b == 'p', // DECSTR
 		prefix == 0 && middle == ' ' && b == 'q': // the cursor's shape
-		emit(sequence, f.held)
+		emit(sequence, f.unfinished)
 	case prefix == 0 && middle == 0 && b == 'r': // DECSTBM
 		if top, _, _ := strings.Cut(string(body), ";"); top == "" || top == "0" || top == "1" {
-			emit(sequence, f.held)
+			emit(sequence, f.unfinished)
 		} else {
-			emit(inside, f.held)
+			emit(inside, f.unfinished)
 		}
 	case prefix == 0 && middle == 0 && b == 'b':
 		if n, _ := strconv.Atoi(string(body)); f.last != 0 {
@@ -268,7 +268,7 @@ func (f *filter) control(b byte, emit func(unit, []byte)) int {
 		prefix == 0 && middle == 0 && b == 'x',   // DECREQTPARM
 		prefix == '>' && middle == 0 && b == 'q', // XTVERSION
 		middle == '$' && b == 'p':                // DECRQM
-		emit(query, f.held)
+		emit(query, f.unfinished)
 	}
 	return 0
 }
@@ -331,17 +331,17 @@ func (f *filter) command(emit func(unit, []byte)) {
 	if f.long {
 		return
 	}
-	payload := f.held[2:]
+	payload := f.unfinished[2:]
 	number, rest, _ := bytes.Cut(payload, []byte{';'})
 	switch string(number) {
 	case "8":
 		_, uri, found := bytes.Cut(rest, []byte{';'})
 		if found && harmlessLink(uri) && printable(payload) {
-			emit(sequence, append(f.held, "\x1b\\"...))
+			emit(sequence, append(f.unfinished, "\x1b\\"...))
 		}
 	case "10", "11", "12":
 		if string(rest) == "?" {
-			emit(query, append(f.held, "\x1b\\"...))
+			emit(query, append(f.unfinished, "\x1b\\"...))
 		}
 	}
 }
@@ -349,8 +349,8 @@ func (f *filter) command(emit func(unit, []byte)) {
 // string ends a string of another kind: settings may be asked for (DECRQSS).
 func (f *filter) string(emit func(unit, []byte)) {
 	f.state = ground
-	if !f.long && bytes.HasPrefix(f.held, []byte("\x1bP$q")) && printable(f.held[1:]) {
-		emit(query, append(f.held, "\x1b\\"...))
+	if !f.long && bytes.HasPrefix(f.unfinished, []byte("\x1bP$q")) && printable(f.unfinished[1:]) {
+		emit(query, append(f.unfinished, "\x1b\\"...))
 	}
 }
 

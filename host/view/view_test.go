@@ -185,7 +185,7 @@ func TestHowOftenNeovimIsTold(t *testing.T) {
 func TestWhenNeovimIsTold(t *testing.T) {
 	play(t, func(s *scene) {
 		for _, c := range []struct {
-			say         func()
+			act         func()
 			soon, state bool
 		}{
 			{s.Mark, false, false}, {s.MarkUrgent, true, false},
@@ -203,7 +203,7 @@ func TestWhenNeovimIsTold(t *testing.T) {
 			s.Expect("sync") // the last time is not long ago
 			s.Box.Put(func() {
 				s.title += "y"
-				c.say()
+				c.act()
 			})
 			time.Sleep(hidden / 4)
 			synctest.Wait()

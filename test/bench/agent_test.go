@@ -171,24 +171,24 @@ func (a *agent) prompt(r request) {
 	var shape, path string
 	switch {
 	case scan(text, callsPrompt, &n):
-		a.tell(calls(n))
+		a.send(calls(n))
 	case scan(text, colourPrompt, &n):
-		a.tell(growing(n, "\x1b[1;32mok\x1b[0m  %6d  \x1b[36mpackage/of/the/test\x1b[0m\t\x1b[38;5;208m0.01s\x1b[0m\n"))
+		a.send(growing(n, "\x1b[1;32mok\x1b[0m  %6d  \x1b[36mpackage/of/the/test\x1b[0m\t\x1b[38;5;208m0.01s\x1b[0m\n"))
 	case scan(text, growPrompt, &n):
-		a.tell(growing(n, "ok  %6d  package/of/the/test\t0.01s\n"))
+		a.send(growing(n, "ok  %6d  package/of/the/test\t0.01s\n"))
 	case scan(text, diffPrompt, &n):
-		a.tell(changing(n))
+		a.send(changing(n))
 	case scan(text, wholeFilePrompt, &n, &path):
-		a.tell(change("d", path, 0, n))
+		a.send(change("d", path, 0, n))
 	case scan(text, partPrompt, &n, &path):
-		a.tell(change("d", path, around, around+n))
+		a.send(change("d", path, around, around+n))
 	case scan(text, manyFilesPrompt, &n, &path):
 		for i := range n {
-			a.tell(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
+			a.send(change(fmt.Sprint("d", i), fmt.Sprint(path, i), 0, megabyte/len(sheet(1000, 1001, false))))
 		}
 	case scan(text, reviewPrompt, &n, &rate, &path):
 		for i := range n {
-			a.tell(rewritten(i, rate, path))
+			a.send(rewritten(i, rate, path))
 		}
 	case scan(text, everyPrompt, &rate, &n, &path):
 		a.write(path, everyLine(n, rate))
@@ -209,7 +209,7 @@ func (a *agent) prompt(r request) {
 	case scan(text, askPrompt, &n):
 		a.ask(n)
 	case scan(text, visitPrompt, &n, &path):
-		a.tell(visits(n, path))
+		a.send(visits(n, path))
 	case scan(text, readPrompt, &n, &limit, &path):
 		a.reads(n, limit, path)
 	case scan(text, writePrompt, &n, &rate, &path):
@@ -238,8 +238,8 @@ func (a *agent) prompt(r request) {
 	}
 }
 
-// tell sends messages, and leaves how long it took to make them: that is not the client's time.
-func (a *agent) tell(messages [][]byte) {
+// send sends messages, and leaves how long it took to make them: that is not the client's time.
+func (a *agent) send(messages [][]byte) {
 	leave(madeName(os.Getenv("HOME")), []time.Duration{time.Since(a.prompted)})
 	for _, m := range messages {
 		a.out.Write(m)

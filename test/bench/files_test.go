@@ -361,7 +361,7 @@ func (b *bench) beside(size, turns int, turn func(v *neovim, path string, i int)
 
 // reads has the agent read a file n times in each of some turns, with unsaved text that is new in each turn,
 // and where one has several reads, in each of them.
-func (b *bench) reads(what string, size, limit, n, turns int, tell func(what string, took, floor []float64)) {
+func (b *bench) reads(what string, size, limit, n, turns int, report func(what string, took, floor []float64)) {
 	took, results := b.beside(size, turns, func(v *neovim, path string, i int) result {
 		v.lua(nil, "bench.edit(...)", []string{path}, fmt.Sprint(unsavedLine, " -- ", i))
 		if n > 1 {
@@ -370,7 +370,7 @@ func (b *bench) reads(what string, size, limit, n, turns int, tell func(what str
 		return v.prompt(readPrompt, n, limit, path)
 	}, func(*neovim, string) {})
 	what = "read of " + what
-	tell(what, took[chat], took[plain])
+	report(what, took[chat], took[plain])
 	b.gaps(what, results[chat], results[plain])
 }
 

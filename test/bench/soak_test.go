@@ -27,7 +27,7 @@ func (a *agent) soak(dir string) {
 	a.soaks++
 	a.stream(30, 0)
 	id := fmt.Sprint("s", a.soaks)
-	a.tell([][]byte{
+	a.send([][]byte{
 		update(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":%q,"title":"Search","kind":"search","status":"pending"`, id)),
 		update(fmt.Sprintf(`"sessionUpdate":"tool_call_update","toolCallId":%q,"status":"completed",%s`, id, textContent("reader.go:1: a pair"))),
 	})

@@ -272,7 +272,7 @@ func (p *Puppet) encode(m obj) (line string) {
 	said := []obj{m}
 	if p.voice != nil {
 		p.mu.Lock()
-		said = p.voice.say(m)
+		said = p.voice.translate(m)
 		p.mu.Unlock()
 	}
 	for _, m := range said {

@@ -84,8 +84,8 @@ func (v *voice) hear(m Message) Message {
 	return m
 }
 
-// say is what an agent of version 2 says instead of a message in the words of version 1.
-func (v *voice) say(m obj) []obj {
+// translate returns what an agent of version 2 says instead of a message in the words of version 1.
+func (v *voice) translate(m obj) []obj {
 	m = plain(m).(obj)
 	method, _ := m["method"].(string)
 	params := object(m["params"])

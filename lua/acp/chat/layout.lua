@@ -150,8 +150,8 @@ local function open_chat(buf)
     })
   end
   style_chat(win)
-  local beside = position == 'left' or position == 'right'
-  if beside and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
+  local vertical = position == 'left' or position == 'right'
+  if vertical and vim.o.equalalways and vim.o.eadirection ~= 'ver' then
     vim.cmd('horizontal wincmd =') -- the width comes from all windows, not from the one beside it
   end
   note_size(win)
@@ -249,8 +249,8 @@ function M.open(id, focus)
       style_chat(chat)
     end
   else
-    local beside = prompt and not is_float(prompt)
-    chat = beside and open_above(b.chat, prompt) or open_chat(b.chat)
+    local docked = prompt and not is_float(prompt)
+    chat = docked and open_above(b.chat, prompt) or open_chat(b.chat)
     require('acp.ui.page').to_end(b.chat, { chat })
   end
   if prompt then

@@ -227,14 +227,14 @@ local function spinning()
 end
 
 ---@type string which sessions there are, and which wait: what all bars say
-local others_say = ''
+local others_shown = ''
 
 ---Shows a session's new state at its buffers; without an id, that of all sessions.
 ---@param id? integer
 function M.refresh(id)
-  local say = table.concat(state.waiting(), ' ') .. '/' .. vim.tbl_count(state.sessions)
-  local all = id == nil or say ~= others_say
-  others_say = say
+  local others = table.concat(state.waiting(), ' ') .. '/' .. vim.tbl_count(state.sessions)
+  local all = id == nil or others ~= others_shown
+  others_shown = others
   for each in bufs.each() do
     if all or each == id then
       draw_bars(each)

@@ -228,8 +228,8 @@ local function find(buf, c, row, swept)
   local at, count
   for _, lines in ipairs({ c.lines, c.mine or {}, c.theirs, c.both or {}, c.base or {} }) do
     local found = #lines > 0 and nearest(all, lines, row)
-    local beside = found == row or found and found + #lines == row
-    if found and (swept or beside) and (not at or math.abs(found - row) < math.abs(at - row)) then
+    local adjacent = found == row or found and found + #lines == row
+    if found and (swept or adjacent) and (not at or math.abs(found - row) < math.abs(at - row)) then
       at, count = found, #lines
     end
   end

@@ -74,7 +74,7 @@ end
 --- Tells the host what holds now.
 ---@param buf integer
 ---@param f acp.Followed
-local function tell(buf, f)
+local function report(buf, f)
   f.due = nil
   if followed[buf] ~= f or f.told then
     return
@@ -110,7 +110,7 @@ dirty.changed:add(function(buf)
   elseif not f.due then
     f.due = true
     vim.schedule(function()
-      tell(buf, f)
+      report(buf, f)
     end)
   end
 end)

@@ -44,8 +44,8 @@ local function open(win, text, which)
       restore(win, was)
     end),
   })
-  local beside = api.nvim_win_get_width(win) >= 84 and 'right' or 'below'
-  local shown = api.nvim_open_win(other, false, { split = beside, win = win })
+  local split = api.nvim_win_get_width(win) >= 84 and 'right' or 'below'
+  local shown = api.nvim_open_win(other, false, { split = split, win = win })
   vim.keymap.set(
     'n',
     'q',

@@ -94,7 +94,7 @@ local function open()
 end
 
 ---@type integer? the buffer in which it is said, as another plugin has the line above the window
-local beside
+local marked
 
 local group_of_bar = '%#AcpWinbarFollow#'
 
@@ -130,9 +130,9 @@ end
 ---Updates the lines above the windows: only the following window has the mark, not one that was
 ---split off it.
 local function draw()
-  if beside then
-    bar.clear(beside)
-    beside = nil
+  if marked then
+    bar.clear(marked)
+    marked = nil
   end
   for _, w in ipairs(api.nvim_list_wins()) do
     if w == win then
@@ -140,7 +140,7 @@ local function draw()
       local users = bare(vim.wo[w].winbar)
       bar.set(w, users == '' and ours .. '%<' or users .. '%=' .. ours, function()
         bar.at_cursor(w, ours)
-        beside = api.nvim_win_get_buf(w)
+        marked = api.nvim_win_get_buf(w)
       end)
     else
       unmark(w)
@@ -512,7 +512,7 @@ function M.jump(args)
   draw()
   if shown and args.line > 0 then
     shown = pcall(place, args.line)
-    if beside then
+    if marked then
       draw() -- there
     end
   end

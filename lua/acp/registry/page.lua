@@ -181,14 +181,14 @@ local function with(f)
   end
 end
 
----@param say? string
+---@param message? string
 ---@return fun(err: string?)
-local function told(say)
+local function told(message)
   return function(err)
     if err then
       notify.error(err)
-    elseif say then
-      notify.info(say)
+    elseif message then
+      notify.info(message)
     end
   end
 end

@@ -26,7 +26,7 @@ func takeWinbars(s *scene.Scene) {
 }
 
 // virtual is the virtual text of a namespace in a buffer, line by line.
-func virtual(s *scene.Scene, namespace string, buf int) string {
+func virtText(s *scene.Scene, namespace string, buf int) string {
 	s.T.Helper()
 	return s.LuaString(`
 		local name, buf = ...
@@ -50,14 +50,14 @@ func TestWhatTheLinesSayIsSeenWhereAnotherPluginHasThem(t *testing.T) {
 		file := s.LuaInt(`vim.api.nvim_get_current_buf()`)
 		p := s.Begin()
 		prompt := s.LuaInt(`require('acp').sessions()[1].prompt_buf`)
-		check.Equal(t, virtual(s, "acp_winbar", prompt)+virtual(s, "acp_bar_text", file), "",
+		check.Equal(t, virtText(s, "acp_winbar", prompt)+virtText(s, "acp_bar_text", file), "",
 			"without another plugin it says %q")
 		takeWinbars(s)
 		s.Await("the lines below the prompt", func() bool {
-			return virtual(s, "acp_winbar", prompt) == "1: Puppet\n1: <CR> send"
+			return virtText(s, "acp_winbar", prompt) == "1: Puppet\n1: <CR> send"
 		})
 		s.Await("the mark of the window that follows", func() bool {
-			return strings.HasSuffix(virtual(s, "acp_bar_text", file), ": ⌖ following Puppet")
+			return strings.HasSuffix(virtText(s, "acp_bar_text", file), ": ⌖ following Puppet")
 		})
 		s.AwaitScreenMatch(`(?m)Ask Puppet\s*$\n.*│ Puppet\s*$\n.*<CR> send`)
 
@@ -66,7 +66,7 @@ func TestWhatTheLinesSayIsSeenWhereAnotherPluginHasThem(t *testing.T) {
 		turn := s.Prompt(p, "do it")
 		asked := p.Permission(scene.EditsCall("e1", path, "two\n", "2\n"), scene.YesNo...)
 		s.Await("what waits", func() bool {
-			lines := virtual(s, "acp_winbar", prompt)
+			lines := virtText(s, "acp_winbar", prompt)
 			return strings.HasPrefix(lines, "2: Puppet") && strings.Contains(lines, "waits for you\n2:")
 		})
 		s.AwaitFloat()
@@ -82,7 +82,7 @@ func TestWhatTheLinesSayIsSeenWhereAnotherPluginHasThem(t *testing.T) {
 				return table.concat(list)`), "ga allow · gr refuse")
 		})
 		s.Command("Acp follow off")
-		s.Await("no mark", func() bool { return virtual(s, "acp_bar_text", file) == "" })
+		s.Await("no mark", func() bool { return virtText(s, "acp_bar_text", file) == "" })
 		s.Command("Acp permit 1")
 		p.Answer(asked)
 		p.EndTurn(turn)

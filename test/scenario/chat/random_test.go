@@ -58,7 +58,7 @@ func TestRandomUpdatesLeaveTheirStateOnTheScreen(t *testing.T) {
 		p.InitializeV2(nil)
 		session := 0
 		// tell plays a turn in a new session, and gives the chat at its end.
-		tell := func(updates []spec.Object, background any) string {
+		played := func(updates []spec.Object, background any) string {
 			t.Helper()
 			if session++; session > 1 {
 				s.Command("Acp new puppet")
@@ -87,7 +87,7 @@ func TestRandomUpdatesLeaveTheirStateOnTheScreen(t *testing.T) {
 					state.Hear(u)
 				}
 			}
-			streamed := tell(story, state.Background)
+			streamed := played(story, state.Background)
 			s.Lua(nil, `vim.cmd('bwipeout! ' .. `+scene.ChatBuf+`)`)
 			s.Command("Acp")
 			s.AwaitChat("Here it comes.")
@@ -101,7 +101,7 @@ func TestRandomUpdatesLeaveTheirStateOnTheScreen(t *testing.T) {
 			if streamed != anew {
 				t.Errorf("seed %d: streamed it is\n%s\ndrawn from nothing\n%s", *seed+n, streamed, anew)
 			}
-			if told := tell(state.Snapshot(), state.Background); streamed != told {
+			if told := played(state.Snapshot(), state.Background); streamed != told {
 				t.Errorf("seed %d: streamed it is\n%s\ntold at once\n%s", *seed+n, streamed, told)
 			}
 			if strings.Contains(streamed, `"sessionUpdate"`) {

@@ -162,17 +162,17 @@ func TestDiagnosticsOfTheNewestText(t *testing.T) {
 		server(s, "one", `{}`)
 		s.Command("edit a.txt")
 		s.AwaitLua(`#vim.lsp.get_clients({ bufnr = 0 }) == 1`)
-		tell := func(message string) string {
+		notify := func(message string) string {
 			return fmt.Sprintf(`local at = { line = 0, character = 0 }
 				_G.servers.one.one.dispatchers.notification('textDocument/publishDiagnostics', { uri = vim.uri_from_bufnr(0), diagnostics = {
 					{ range = { start = at, ['end'] = at }, severity = 1, message = '%s' } } })`, message)
 		}
-		s.Lua(nil, tell("old"))
+		s.Lua(nil, notify("old"))
 		s.AwaitLua(`#vim.diagnostic.get(0) == 1`)
 		s.Lua(nil, `require('acp.editortools.lsp')`)
 		s.Lua(nil, `vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new' })`)
 		s.Lua(nil, fmt.Sprintf(`_G.got = nil; require('acp.editortools.lsp').run('diagnostics', { path = %q, wait_ms = 20000 }, function(r) _G.got = vim.json.encode(r) end)`, path))
-		s.Lua(nil, tell("new"))
+		s.Lua(nil, notify("new"))
 		s.AwaitLua(`_G.got ~= nil`)
 		if got := s.LuaString(`_G.got`); !strings.Contains(got, `"new"`) || strings.Contains(got, "old") || strings.Contains(got, "partial") {
 			t.Errorf("got %s", got)

@@ -118,18 +118,18 @@ func TestKeysTypedBehindAJump(t *testing.T) {
 				s.AwaitLua(`#require('acp.diff.view').windows() > 0`)
 				s.Command("Acp diff")
 				s.AwaitLua(`vim.fn.line('.') == 4`)
-				picks := func(want string) {
+				selected := func(want string) {
 					t.Helper()
 					s.Await("refused hunks "+want, func() bool {
 						return s.LuaString(`return (vim.json.encode(vim.tbl_map(function(p) return p.refused end, require('acp.rpc.state').permissions()[1].selection or {})):gsub('{}', '[]'))`) == want
 					})
 				}
 				s.Keys("]v]v]vg<lt>")
-				picks("[[],[1],[],[]]")
+				selected("[[],[1],[],[]]")
 				s.Keys("[f]v]vg<lt>]f]vg<lt>]v]v]v]vg<lt>")
-				picks("[[3],[1,2],[],[1]]")
+				selected("[[3],[1,2],[],[1]]")
 				s.Keys("[v[v[v[vg>")
-				picks("[[3],[2],[],[1]]")
+				selected("[[3],[2],[],[1]]")
 			}, scene.Wide)
 		})
 	}

@@ -282,21 +282,21 @@ func TestTerminalOfTheAgent(t *testing.T) {
 		if list[0]["id"] != "shell/1" || list[0]["running"] != true || list[0]["command"] != nil {
 			t.Errorf("the terminals are %v", list)
 		}
-		tell := func(meta obj) {
+		update := func(meta obj) {
 			p.Update("tool_call_update", obj{"toolCallId": "c", "_meta": meta})
 		}
-		tell(obj{"terminal_info": obj{"terminal_id": "shell/1", "cwd": s.Dir}})
-		tell(obj{"terminal_output_delta": obj{"terminal_id": "shell/1", "data": "one\ntw"}})
-		tell(obj{"terminal_output": obj{"terminal_id": "shell/1", "data": "o\n\x1b[3"}})
+		update(obj{"terminal_info": obj{"terminal_id": "shell/1", "cwd": s.Dir}})
+		update(obj{"terminal_output_delta": obj{"terminal_id": "shell/1", "data": "one\ntw"}})
+		update(obj{"terminal_output": obj{"terminal_id": "shell/1", "data": "o\n\x1b[3"}})
 		s.AwaitChat("    two")
 		buf := openTerminal(s)
 		s.AwaitBuffer(buf, "one\ntwo")
-		tell(obj{"terminal_output": obj{"terminal_id": "shell/1", "data": "1mred\n"}})
+		update(obj{"terminal_output": obj{"terminal_id": "shell/1", "data": "1mred\n"}})
 		s.AwaitBuffer(buf, "one\ntwo\nred")
 		s.Keys("i")
 		s.AwaitMessage("takes no keys")
 		s.AwaitLua(`vim.api.nvim_get_mode().mode == 'nt'`)
-		tell(obj{"terminal_exit": obj{"terminal_id": "shell/1", "exit_code": 2}})
+		update(obj{"terminal_exit": obj{"terminal_id": "shell/1", "exit_code": 2}})
 		s.AwaitBuffer(buf, "red\n[exited with code 2]")
 		s.AwaitChat("exited with code 2")
 		if list := terminals(s); list[0]["running"] != false || list[0]["exit_code"] != 2 || list[0]["cwd"] != s.Dir {

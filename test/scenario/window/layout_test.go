@@ -78,7 +78,7 @@ func TestWindowsClosedByHand(t *testing.T) {
 		p := s.Begin()
 		turn := s.Prompt(p, "talk")
 		said := 0
-		say := func() {
+		saySome := func() {
 			t.Helper()
 			p.Say(scene.Lines(said+1, 3))
 			said += 3
@@ -89,13 +89,13 @@ func TestWindowsClosedByHand(t *testing.T) {
 			s.AwaitLua(`vim.bo.filetype == 'acp-prompt' and ` + scene.ChatWin)
 			s.AwaitChat(strings.TrimSuffix(scene.Lines(1, said), "\n"))
 		}
-		say()
+		saySome()
 		for _, close := range []string{
 			"close", "wincmd k | close", "wincmd t | only", "tabnew | tabonly", "tabnew | tabprevious | tabclose",
 			"quit", "wincmd k | quit", "bdelete", "wincmd k | bdelete",
 		} {
 			s.Command(close)
-			say()
+			saySome()
 			whole()
 		}
 		p.EndTurn(turn)

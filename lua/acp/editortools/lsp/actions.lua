@@ -179,7 +179,7 @@ function M.edits(id, limit, done)
   end
   ---@param found acp.Answered[]?
   ---@param err string?
-  local function tell(found, err)
+  local function finish(found, err)
     if not found then
       return done(nil, err)
     end
@@ -191,9 +191,9 @@ function M.edits(id, limit, done)
     local command = type(action.command) == 'table' and action.command
       or type(action.command) == 'string' and action
     if not command then
-      return tell(found)
+      return finish(found)
     end
-    stop = run_command(client, command, found, known.buf, left(), tell)
+    stop = run_command(client, command, found, known.buf, left(), finish)
   end
   local action = known.action
   if not action.edit and servers.can(client, 'codeAction/resolve', known.buf) then

@@ -33,7 +33,7 @@ func (r *whoseRound) agentMoves() {
 		return
 	}
 	n := r.IntN(5)
-	if !r.may("untold") {
+	if !r.may("unnamed") {
 		n %= 2
 	}
 	switch {

@@ -221,8 +221,8 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 	}
 }
 
-// untold tells that the user has kept changes of a file that was gone by then, which they had not been told.
-func (u *userFile) untold() {
+// keptUnseen notes that the user has kept changes of a file that was gone by then, which they had not been told.
+func (u *userFile) keptUnseen() {
 	u.exists, u.formed, u.mode = either, false, 0
 	for _, l := range u.lines {
 		l.disk = either

@@ -305,7 +305,7 @@ func (r *whoseRound) userDecides() {
 			if f := r.files[name]; f != nil {
 				r.adopt(name, f.refused)
 				if status == "modified" && r.data(name) == nil {
-					f.refused.untold()
+					f.refused.keptUnseen()
 				}
 			}
 		}

@@ -46,7 +46,7 @@ var ways = []string{
 	"turns",   // more than one
 	"undo",    // undoing a turn
 	"unsaved", // text that is not saved when the agent changes the file, and at the end
-	"untold",  // changes without a call
+	"unnamed", // changes without a call
 }
 
 // TestWhose has the user and the agent change files at the same time, in all the ways there are, until all
