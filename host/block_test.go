@@ -22,7 +22,7 @@ func TestWholeOfMuchOutput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Repeat(line, size/len(line))
 			conv := session.NewConversation(time.Now)
-			chat := transcript.New(conv, transcript.Config{Now: time.Now, Files: func(*session.ToolCall) []*diff.File { return nil }, Resolve: terminals.OutputLines, Output: terminals.Output})
+			chat := transcript.New(conv, transcript.Config{Now: time.Now, Files: func(*session.ToolCall) []*diff.FileDiff { return nil }, Resolve: terminals.OutputLines, Output: terminals.Output})
 			conv.Apply(session.ToolCallPatch{
 				ID: "a", Kind: acp.Set(session.KindExecute),
 				Content: acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: text}}}),

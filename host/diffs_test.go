@@ -46,7 +46,7 @@ func diskSession(t *testing.T) (s *Session, dir string, may noBuffers) {
 }
 
 // tells has a call tell of changes, and gives them as they are known.
-func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.File) {
+func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.FileDiff) {
 	s.on(func() {
 		p := session.ToolCallPatch{ID: id}
 		var content []session.ToolCallContent
@@ -61,7 +61,7 @@ func (s *Session) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 }
 
 // located waits until all changes of a call were looked for, and gives them.
-func (s *Session) located(id string) (files []*diff.File) {
+func (s *Session) located(id string) (files []*diff.FileDiff) {
 	done := make(chan struct{})
 	s.base.Box.Put(func() {
 		call := s.conv.ToolCall(id)

@@ -74,7 +74,7 @@ func newSession(h *Host, id int, spec AgentSpec, cwd string, directories []strin
 	s.pages = draw.New(s.base, s.view.Mark)
 	s.chat = chat.New(s.base, s.pages, s.conv, transcript.Config{
 		Cwd: cwd, Now: time.Now, NerdFont: h.nerdFont, Terminal: s.terminals.Screenful,
-		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.File { return s.diffs.Shared(call) },
+		Output: terminals.Output, Resolve: terminals.OutputLines, Save: s.saveBlob, Files: func(call *session.ToolCall) []*diff.FileDiff { return s.diffs.Shared(call) },
 	})
 	s.ledger = newLedger(s)
 	s.diffs = newDiffs(s)

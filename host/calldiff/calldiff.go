@@ -33,26 +33,26 @@ type Config struct {
 type Diffs struct {
 	base    feature.Base
 	config  Config
-	calls   map[*session.ToolCall][]*Change
-	waiting []*Change // for a search, oldest first
-	working bool      // a search is running
-	began   time.Time // when it began
-	whole   kept      // changes with their whole texts
-	hunks   kept      // changes with all of their hunks
+	calls   map[*session.ToolCall][]*CallDiff
+	waiting []*CallDiff // for a search, oldest first
+	working bool        // a search is running
+	began   time.Time   // when it began
+	whole   kept        // changes with their whole texts
+	hunks   kept        // changes with all of their hunks
 	waiters []waiter
 	asked   map[string][]session.Diff // by the call's id: what the last answered request about it showed
 }
 
-// Change is a change of one file by a call.
-type Change struct {
-	File    *diff.File // never changes, but is replaced when more is known
-	Looked  int        // how often it was searched for
-	Settled bool       // it was searched for, and will not be again
+// CallDiff is a change of one file by a call.
+type CallDiff struct {
+	File    *diff.FileDiff // never changes, but is replaced when more is known
+	Looked  int            // how often it was searched for
+	Settled bool           // it was searched for, and will not be again
 
 	call    *session.ToolCall
 	told    session.Diff
-	instead []*diff.File // what the call showed of the file before, until this is located
-	dropped bool         // the call no longer shows it
+	instead []*diff.FileDiff // what the call showed of the file before, until this is located
+	dropped bool             // the call no longer shows it
 }
 
 // waiter waits until all changes of a call have been searched for.
@@ -63,18 +63,18 @@ type waiter struct {
 
 // New returns the changes of a session that has no calls yet.
 func New(base feature.Base, config Config) *Diffs {
-	return &Diffs{base: base, config: config, calls: map[*session.ToolCall][]*Change{}, asked: map[string][]session.Diff{}}
+	return &Diffs{base: base, config: config, calls: map[*session.ToolCall][]*CallDiff{}, asked: map[string][]session.Diff{}}
 }
 
 // Changes returns the changes that a call shows, in its order.
-func (d *Diffs) Changes(call *session.ToolCall) []*Change { return d.calls[call] }
+func (d *Diffs) Changes(call *session.ToolCall) []*CallDiff { return d.calls[call] }
 
 // Files returns the changes that a call shows, in its order, as far as known: before a change is located in its file
 // (see [Diffs.WhenLocated]) it is what the agent sent. Paths are the agent's. What the files point to is shared and
 // never changes.
-func (d *Diffs) Files(call *session.ToolCall) []diff.File {
+func (d *Diffs) Files(call *session.ToolCall) []diff.FileDiff {
 	shared := d.Shared(call)
-	files := make([]diff.File, len(shared))
+	files := make([]diff.FileDiff, len(shared))
 	for i, f := range shared {
 		files[i] = *f
 	}
@@ -82,9 +82,9 @@ func (d *Diffs) Files(call *session.ToolCall) []diff.File {
 }
 
 // Shared is Files without copies: a pointer stays the same while nothing more is known.
-func (d *Diffs) Shared(call *session.ToolCall) []*diff.File {
+func (d *Diffs) Shared(call *session.ToolCall) []*diff.FileDiff {
 	changes := d.calls[call]
-	files := make([]*diff.File, len(changes))
+	files := make([]*diff.FileDiff, len(changes))
 	for i, c := range changes {
 		files[i] = c.File
 	}
@@ -101,7 +101,7 @@ func (d *Diffs) WhenLocated(call *session.ToolCall, then func()) {
 func (d *Diffs) callWaiters() {
 	var ready []waiter
 	d.waiters = slices.DeleteFunc(d.waiters, func(w waiter) bool {
-		located := !slices.ContainsFunc(d.calls[w.call], func(c *Change) bool { return !c.Settled })
+		located := !slices.ContainsFunc(d.calls[w.call], func(c *CallDiff) bool { return !c.Settled })
 		if located {
 			ready = append(ready, w)
 		}
@@ -149,11 +149,11 @@ func (d *Diffs) Forget(call *session.ToolCall) {
 
 func (d *Diffs) setTold(call *session.ToolCall, told []session.Diff) {
 	before := slices.Clone(d.calls[call])
-	var now []*Change
+	var now []*CallDiff
 	for _, t := range told {
-		at := slices.IndexFunc(before, func(c *Change) bool { return c.told.Equal(t) })
+		at := slices.IndexFunc(before, func(c *CallDiff) bool { return c.told.Equal(t) })
 		if at < 0 {
-			c := &Change{call: call, told: t, File: toldFile(t)}
+			c := &CallDiff{call: call, told: t, File: toldFile(t)}
 			now = append(now, c)
 			d.waiting = append(d.waiting, c)
 			continue
@@ -182,14 +182,14 @@ func (d *Diffs) setTold(call *session.ToolCall, told []session.Diff) {
 }
 
 // toldFile returns a change as the agent sent it, without its text if comparing that would take long.
-func toldFile(d session.Diff) *diff.File {
+func toldFile(d session.Diff) *diff.FileDiff {
 	size := len(d.Patch)
 	for _, text := range []*string{d.OldText, d.NewText} {
 		if text != nil {
 			size += len(*text)
 		}
 	}
-	f := diff.File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation, Note: "comparing …"}
+	f := diff.FileDiff{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation, Note: "comparing …"}
 	if size <= comparedAtOnce {
 		f = diff.Told(d)
 	}
@@ -210,14 +210,14 @@ func (d *Diffs) LookAgain(call *session.ToolCall) {
 }
 
 // Replace makes a call show a single change that is already located. before is the last one that it showed, or nil.
-func (d *Diffs) Replace(call *session.ToolCall, told session.Diff, file diff.File) (now, before *Change) {
-	now = &Change{call: call, told: told, File: &file, Settled: true, Looked: 1}
+func (d *Diffs) Replace(call *session.ToolCall, told session.Diff, file diff.FileDiff) (now, before *CallDiff) {
+	now = &CallDiff{call: call, told: told, File: &file, Settled: true, Looked: 1}
 	for _, before = range d.calls[call] {
 		before.dropped = true
 		now.Looked = before.Looked + 1
 	}
 	d.release()
-	d.calls[call] = []*Change{now}
+	d.calls[call] = []*CallDiff{now}
 	d.keep(now)
 	return now, before
 }

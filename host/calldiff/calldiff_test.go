@@ -75,7 +75,7 @@ func (s *scene) call(id string) *session.ToolCall {
 }
 
 // tells has a call tell of changes, and returns them as they are known.
-func (s *scene) tells(id string, diffs ...session.Diff) (files []*diff.File) {
+func (s *scene) tells(id string, diffs ...session.Diff) (files []*diff.FileDiff) {
 	s.on(func() {
 		call := s.call(id)
 		call.Content = nil
@@ -89,7 +89,7 @@ func (s *scene) tells(id string, diffs ...session.Diff) (files []*diff.File) {
 }
 
 // located waits until all changes of a call were looked for, and returns them.
-func (s *scene) located(id string) (files []*diff.File) {
+func (s *scene) located(id string) (files []*diff.FileDiff) {
 	done := make(chan struct{})
 	s.base.Box.Put(func() {
 		s.WhenLocated(s.call(id), func() {

@@ -12,12 +12,12 @@ const (
 
 // kept holds changes whose texts together stay below a limit.
 type kept struct {
-	list []*Change // oldest first
-	size int       // of their texts, in bytes
+	list []*CallDiff // oldest first
+	size int         // of their texts, in bytes
 }
 
 // add adds a change, and returns the oldest ones that now exceed the limit.
-func (k *kept) add(c *Change, limit int) (over []*Change) {
+func (k *kept) add(c *CallDiff, limit int) (over []*CallDiff) {
 	k.list = append(k.list, c)
 	k.size += c.size()
 	for len(k.list) > 1 && k.size > limit {
@@ -30,7 +30,7 @@ func (k *kept) add(c *Change, limit int) (over []*Change) {
 
 // release forgets the changes that are dropped or will be located again.
 func (k *kept) release() {
-	k.list = slices.DeleteFunc(k.list, func(c *Change) bool {
+	k.list = slices.DeleteFunc(k.list, func(c *CallDiff) bool {
 		gone := c.dropped || !c.Settled
 		if gone {
 			k.size -= c.size()
@@ -45,7 +45,7 @@ func (d *Diffs) release() {
 }
 
 // keep keeps a change whole, and less of older ones.
-func (d *Diffs) keep(c *Change) {
+func (d *Diffs) keep(c *CallDiff) {
 	for _, older := range d.whole.add(c, wholeTexts) {
 		brief := older.File.Brief()
 		older.File = &brief
@@ -56,4 +56,4 @@ func (d *Diffs) keep(c *Change) {
 	}
 }
 
-func (c *Change) size() int { return len(c.File.Old) + len(c.File.New) }
+func (c *CallDiff) size() int { return len(c.File.Old) + len(c.File.New) }

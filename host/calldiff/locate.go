@@ -20,15 +20,15 @@ var errTooLarge = errors.New("it is too large to be searched")
 
 // locate searches the file whose changes have waited longest, unless a search is running.
 func (d *Diffs) locate() {
-	d.waiting = slices.DeleteFunc(d.waiting, func(c *Change) bool { return c.dropped })
+	d.waiting = slices.DeleteFunc(d.waiting, func(c *CallDiff) bool { return c.dropped })
 	if d.working || len(d.waiting) == 0 {
 		return
 	}
 	d.working, d.began = true, time.Now()
 	time.AfterFunc(MaxDelay, func() { d.base.Box.Put(d.config.Mark) })
 	first := d.waiting[0].told
-	var changes []*Change
-	d.waiting = slices.DeleteFunc(d.waiting, func(c *Change) bool {
+	var changes []*CallDiff
+	d.waiting = slices.DeleteFunc(d.waiting, func(c *CallDiff) bool {
 		same := c.told.Path == first.Path && c.told.OldPath == first.OldPath
 		if same {
 			changes = append(changes, c)
@@ -54,7 +54,7 @@ func (d *Diffs) locate() {
 }
 
 // found handles the results of a search, and begins the next one.
-func (d *Diffs) found(changes []*Change, files []*diff.File) {
+func (d *Diffs) found(changes []*CallDiff, files []*diff.FileDiff) {
 	for i, c := range changes {
 		if c.dropped {
 			continue
@@ -76,7 +76,7 @@ func (d *Diffs) found(changes []*Change, files []*diff.File) {
 // better returns a change as it was located or, if the file does not have exactly its text, as it was located earlier,
 // when it differed only in white space. Once a change is made, Claude sends what it shows on its own screen, where tabs
 // are two spaces.
-func better(found *diff.File, instead []*diff.File) *diff.File {
+func better(found *diff.FileDiff, instead []*diff.FileDiff) *diff.FileDiff {
 	for _, f := range instead {
 		if found.Note != "" && f.Located && f.Note == "" && f.Alike(found) {
 			return f
@@ -87,7 +87,7 @@ func better(found *diff.File, instead []*diff.File) *diff.File {
 
 // search locates changes of one file in its text. It reads the disk and asks Neovim, so it must not run on the
 // session's goroutine.
-func (d *Diffs) search(told []session.Diff, now []diff.Now) []*diff.File {
+func (d *Diffs) search(told []session.Diff, now []diff.Now) []*diff.FileDiff {
 	path := told[0].Path
 	text, err := d.peek(path)
 	if old := told[0].OldPath; old != "" {
@@ -96,9 +96,9 @@ func (d *Diffs) search(told []session.Diff, now []diff.Now) []*diff.File {
 		}
 	}
 	unsaved := sync.OnceValue(func() *buffers.Unsaved { return d.unsaved(path) })
-	files := make([]*diff.File, len(told))
+	files := make([]*diff.FileDiff, len(told))
 	for i, t := range told {
-		var f diff.File
+		var f diff.FileDiff
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			f = diff.Told(t)
 			if f.Note == "" {

@@ -60,7 +60,7 @@ func (d *Diffs) show(call *session.ToolCall, m rpc.ShowDiff, request int) {
 }
 
 // send renders a diff in the wanted form, and sends it. Any goroutine.
-func (d *Diffs) send(f diff.File, m rpc.ShowDiff, answer rpc.Diff) {
+func (d *Diffs) send(f diff.FileDiff, m rpc.ShowDiff, answer rpc.Diff) {
 	v := diffview.Of(f, m.Form)
 	answer.Form, answer.First, answer.Hunks = v.Form, v.First, v.Hunks
 	answer.OldLines, answer.NewLines = v.OldLines, v.NewLines

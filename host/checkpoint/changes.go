@@ -2,9 +2,9 @@ package checkpoint
 
 import "slices"
 
-// Change is the change of a path between two snapshots. Before is None for a new file, After for one that is gone; if
-// both have the same Sum, the mode or the path changed.
-type Change struct {
+// PathChange is the change of a path between two snapshots. Before is None for a new file, After for one that is gone;
+// if both have the same Sum, the mode or the path changed.
+type PathChange struct {
 	Path    string // a real path
 	OldPath string // where it was before, if it was moved
 	Before  State
@@ -14,8 +14,8 @@ type Change struct {
 // Changes returns what is different in after, in the order of the paths. A path is compared if both snapshots scanned a
 // root that it is in. A file that the first did not have is new only if it has changed since; one that an ignore file
 // hid before is not. It is pure.
-func (s *Snapshot) Changes(after *Snapshot) []Change {
-	var changes []Change
+func (s *Snapshot) Changes(after *Snapshot) []PathChange {
+	var changes []PathChange
 	var gone, found []*file
 	a, b := s.files, after.files
 	for len(a) > 0 || len(b) > 0 {
@@ -34,13 +34,13 @@ func (s *Snapshot) Changes(after *Snapshot) []Change {
 			b = b[1:]
 		default:
 			if a[0].Kind != b[0].Kind || a[0].Mode != b[0].Mode || !a[0].sameContents(b[0]) {
-				changes = append(changes, Change{Path: a[0].path, Before: a[0].State, After: b[0].State})
+				changes = append(changes, PathChange{Path: a[0].path, Before: a[0].State, After: b[0].State})
 			}
 			a, b = a[1:], b[1:]
 		}
 	}
 	changes = append(changes, moves(gone, s.unhidden(found))...)
-	slices.SortFunc(changes, func(a, b Change) int {
+	slices.SortFunc(changes, func(a, b PathChange) int {
 		if a.Path < b.Path {
 			return -1
 		}
@@ -79,12 +79,12 @@ func (s *Snapshot) unhidden(found []*file) []*file {
 }
 
 // moves turns what is gone and what was found into changes; a file that only has another path is one change.
-func moves(gone, found []*file) (changes []Change) {
+func moves(gone, found []*file) (changes []PathChange) {
 	from, moved := map[*file]*file{}, map[*file]bool{}
 	matchMoves(gone, found, (*file).inode, from, moved)
 	matchMoves(gone, found, func(f *file) Sum { return f.Sum }, from, moved)
 	for _, f := range found {
-		c := Change{Path: f.path, After: f.State}
+		c := PathChange{Path: f.path, After: f.State}
 		if old := from[f]; old != nil {
 			c.OldPath, c.Before = old.path, old.State
 		}
@@ -92,7 +92,7 @@ func moves(gone, found []*file) (changes []Change) {
 	}
 	for _, f := range gone {
 		if !moved[f] {
-			changes = append(changes, Change{Path: f.path, Before: f.State})
+			changes = append(changes, PathChange{Path: f.path, Before: f.State})
 		}
 	}
 	return changes

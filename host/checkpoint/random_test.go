@@ -70,7 +70,7 @@ func (th thing) is(s *Store, got State) bool {
 }
 
 // compare checks what became of a tree with the changes.
-func compare(t *testing.T, s *Store, before, after tree, changes []Change) {
+func compare(t *testing.T, s *Store, before, after tree, changes []PathChange) {
 	t.Helper()
 	want := map[string]bool{}
 	sums := map[[32]byte][2]int{} // how often contents are gone, and new
@@ -299,7 +299,7 @@ func watchAll(t *testing.T, s *Store, roots ...string) {
 }
 
 // reversed are the changes back to an earlier snapshot, whose files were not new then.
-func reversed(now, first *Snapshot) []Change {
+func reversed(now, first *Snapshot) []PathChange {
 	back := *now
 	back.at = first.at
 	return back.Changes(first)

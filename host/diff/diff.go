@@ -22,8 +22,8 @@ const around, aroundAll = 40, 800
 // LargestFile is the size in bytes up to which a file is read to locate or show a change of it.
 const LargestFile = 64 << 20
 
-// File is the change of one file.
-type File struct {
+// FileDiff is the change of one file.
+type FileDiff struct {
 	Path      string            // as the agent named it, "" never
 	OldPath   string            // before a move, or the source of a copy; else ""
 	Operation session.Operation // "" never; what no text was told of is a modify
@@ -46,7 +46,7 @@ type File struct {
 }
 
 // Name says which file is changed, and how besides its text; short shortens a path for display.
-func (f *File) Name(short func(string) string) string {
+func (f *FileDiff) Name(short func(string) string) string {
 	name := short(f.Path)
 	if f.OldPath != "" {
 		name = short(f.OldPath) + " → " + name
@@ -114,15 +114,15 @@ type Now struct {
 }
 
 // Told returns a change as the agent sent it, while the file's text is not known.
-func Told(d session.Diff) File {
+func Told(d session.Diff) FileDiff {
 	t := read(d)
 	t.unlocated()
-	return t.File
+	return t.FileDiff
 }
 
 // Of returns a change located in its file, which is searched for the text before the change and the text after it; if
 // only white space differs, the file's counts. A change that is not found is as the agent sent it, and Note says so.
-func Of(d session.Diff, now Now) File {
+func Of(d session.Diff, now Now) FileDiff {
 	t := read(d)
 	for _, text := range []**string{&now.Text, &now.Disk} {
 		if *text != nil {
@@ -137,10 +137,10 @@ func Of(d session.Diff, now Now) File {
 	if why != "" {
 		t.addNote(why)
 		t.unlocated()
-		return t.File
+		return t.FileDiff
 	}
 	if t.opaque {
-		return t.File
+		return t.FileDiff
 	}
 	t.Located = true
 	t.between(true)
@@ -155,12 +155,12 @@ func Of(d session.Diff, now Now) File {
 			t.addNote("empty file")
 		}
 	}
-	return t.File
+	return t.FileDiff
 }
 
 // Line returns the number of the first changed line in the text after the change, or of the line that follows removed
 // ones; 0 if it is not known.
-func (f File) Line() int {
+func (f FileDiff) Line() int {
 	if len(f.Hunks) == 0 || f.Hunks[0].NewStart == 0 {
 		return 0
 	}
@@ -173,14 +173,14 @@ func (f File) Line() int {
 }
 
 // Alike reports whether two changes remove and add the same lines, ignoring surrounding white space.
-func (f *File) Alike(g *File) bool {
+func (f *FileDiff) Alike(g *FileDiff) bool {
 	return slices.EqualFunc(f.changed(), g.changed(), func(a, b Line) bool {
 		return a.Kind == b.Kind && strings.TrimSpace(a.Text) == strings.TrimSpace(b.Text)
 	})
 }
 
 // changed returns the removed and added lines.
-func (f *File) changed() (lines []Line) {
+func (f *FileDiff) changed() (lines []Line) {
 	for _, h := range f.Hunks {
 		for _, l := range h.Lines {
 			if l.Kind != Equal {
@@ -193,13 +193,13 @@ func (f *File) changed() (lines []Line) {
 
 // Brief returns the change without the whole texts, to be kept for long: Old and New are the lines of the hunks, which
 // still have their numbers. It shares no memory with f.
-func (f File) Brief() File {
+func (f FileDiff) Brief() FileDiff {
 	return f.brief(len(f.Hunks), 0)
 }
 
-// Top returns the beginning of the change, about n lines of its hunks, otherwise like [File.Brief]; Note says so if
+// Top returns the beginning of the change, about n lines of its hunks, otherwise like [FileDiff.Brief]; Note says so if
 // there are more. Added and Removed stay.
-func (f File) Top(n int) File {
+func (f FileDiff) Top(n int) FileDiff {
 	for i, h := range f.Hunks {
 		if n -= len(h.Lines); n < 0 {
 			f.addNote("only its beginning is kept")
@@ -210,7 +210,7 @@ func (f File) Top(n int) File {
 }
 
 // brief keeps the first n hunks, the last of them without its last lines.
-func (f File) brief(n, without int) File {
+func (f FileDiff) brief(n, without int) FileDiff {
 	hunks := make([]Hunk, n)
 	var old, text strings.Builder
 	for i, h := range f.Hunks[:n] {

@@ -18,7 +18,7 @@ func change(old, text string) session.Diff {
 }
 
 // String is a change as the tests read it: a head, and lines with their numbers and sign, changed words in brackets.
-func (f File) String() string {
+func (f FileDiff) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s +%d -%d", f.Operation, f.Added, f.Removed)
 	if f.Located {
@@ -328,7 +328,7 @@ func TestWords(t *testing.T) {
 			continue
 		}
 		shown := func(text string, spans []Span) string {
-			f := File{Hunks: []Hunk{{Lines: []Line{{Text: text, Words: spans}}}}}
+			f := FileDiff{Hunks: []Hunk{{Lines: []Line{{Text: text, Words: spans}}}}}
 			return strings.TrimSuffix(strings.SplitN(f.String(), "\n", 2)[1][2:], "\n")
 		}
 		check.Equal(t, shown(c[0], from)+" > "+shown(c[1], to), c[2], "got %q")
@@ -358,14 +358,14 @@ func TestChangedPart(t *testing.T) {
 
 // A line is compared with the one that it probably became.
 func TestPairs(t *testing.T) {
-	f := File{Old: "call(one, two)\n", New: "before()\ncall(one, three)\n// more\n"}
+	f := FileDiff{Old: "call(one, two)\n", New: "before()\ncall(one, three)\n// more\n"}
 	f.between(true)
 	want := " +3 -1\n1-call(one, [two])\n1+before()\n2+call(one, [three])\n3+// more\n"
 	check.Equal(t, f.String(), want, "got\n%s")
 }
 
 func TestLine(t *testing.T) {
-	for want, f := range map[int]File{
+	for want, f := range map[int]FileDiff{
 		5: Of(change("5", "five"), Now{Text: ptr(ten)}),
 		1: Of(change("1\n", ""), Now{Text: ptr(ten)}),
 		9: Of(change("9\n", ""), Now{Text: ptr(ten)}),
@@ -411,7 +411,7 @@ func TestTop(t *testing.T) {
 
 func TestName(t *testing.T) {
 	upper := func(s string) string { return strings.ToUpper(s) }
-	for want, f := range map[string]File{
+	for want, f := range map[string]FileDiff{
 		"A":            {Path: "a", Operation: session.OperationModify},
 		"A (new)":      {Path: "a", Operation: session.OperationAdd},
 		"A (deleted)":  {Path: "a", Operation: session.OperationDelete},

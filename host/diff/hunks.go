@@ -8,7 +8,7 @@ import (
 
 // between sets the hunks that turn one text into the other; numbered says that the texts are whole, so that their lines
 // have numbers and a missing last newline is meaningful.
-func (f *File) between(numbered bool) {
+func (f *FileDiff) between(numbered bool) {
 	old, text := f.Old, f.New
 	if !numbered {
 		old, text = ended(old), ended(text)

@@ -14,7 +14,7 @@ const bom = "\ufeff"
 
 // told is what an agent sent about a change, and the File made of it.
 type told struct {
-	File
+	FileDiff
 	old, text *string    // nil if there is none, or none was sent
 	raw       [2]*string // those two with their own line ends
 	patch     *patch
@@ -24,7 +24,7 @@ type told struct {
 
 // read unifies the ways to report a change.
 func read(d session.Diff) told {
-	t := told{File: File{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation}}
+	t := told{FileDiff: FileDiff{Path: d.Path, OldPath: d.OldPath, Operation: d.Operation}}
 	if t.Operation == "" {
 		t.Operation = session.OperationModify
 	}
@@ -96,7 +96,7 @@ func (t *told) nothing(why string) {
 }
 
 // addNote adds to the note.
-func (f *File) addNote(note string) {
+func (f *FileDiff) addNote(note string) {
 	if f.Note != "" {
 		f.Note += "; "
 	}
@@ -122,7 +122,7 @@ func (t *told) unlocated() {
 	case t.opaque:
 	case t.patch != nil:
 		t.Old, t.New = t.patch.sides()
-		t.patch.hunks(&t.File)
+		t.patch.hunks(&t.FileDiff)
 	default:
 		if t.old != nil {
 			t.Old = *t.old
@@ -368,7 +368,7 @@ func telling(text string) bool {
 }
 
 // choose returns the place nearest to a line, preferring below to above, or the first one.
-func (f *File) choose(text string, places []int, line int) int {
+func (f *FileDiff) choose(text string, places []int, line int) int {
 	if len(places) == 1 {
 		return places[0]
 	}
@@ -400,7 +400,7 @@ var likenesses = []struct {
 const whiteSpace = "its white space differs from the file's"
 
 // replaceLines replaces whole lines that are alike. Those that stay are as the file has them.
-func (f *File) replaceLines(file, from, to string, line int, normal func(string) string) (string, bool) {
+func (f *FileDiff) replaceLines(file, from, to string, line int, normal func(string) string) (string, bool) {
 	lines, part := linediff.Lines(file), linediff.Lines(from)
 	plain := func(lines []string) string {
 		var b strings.Builder

@@ -46,7 +46,7 @@ func parsePatch(text string, bare bool) (patch, error) {
 }
 
 // hunks are the patch's own.
-func (p patch) hunks(f *File) {
+func (p patch) hunks(f *FileDiff) {
 	for _, fragment := range p.fragments {
 		k := Hunk{OldStart: int(fragment.OldPosition), NewStart: int(fragment.NewPosition)}
 		if fragment.OldLines == 0 {

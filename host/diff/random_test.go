@@ -46,7 +46,7 @@ func changed(r *rand.Rand, s string) string {
 }
 
 // replay applies hunks to the old text, and checks all that they say.
-func replay(t *testing.T, f File) {
+func replay(t *testing.T, f FileDiff) {
 	t.Helper()
 	a, b := linediff.Lines(f.Old), linediff.Lines(f.New)
 	var out []string
@@ -136,7 +136,7 @@ func replay(t *testing.T, f File) {
 func TestHunksMakeTheNewText(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		f := File{Old: text(r, r.IntN(40))}
+		f := FileDiff{Old: text(r, r.IntN(40))}
 		f.New = changed(r, f.Old)
 		if r.IntN(4) == 0 {
 			f.New = text(r, r.IntN(40))
@@ -158,7 +158,7 @@ func TestLongSequences(t *testing.T) {
 			fmt.Fprintln(&a, r.IntN(3))
 			fmt.Fprintln(&b, r.IntN(3))
 		}
-		f := File{Old: a.String(), New: b.String()}
+		f := FileDiff{Old: a.String(), New: b.String()}
 		f.between(true)
 		replay(t, f)
 	}
@@ -300,7 +300,7 @@ func reversed(s string) string {
 }
 
 // gitText is a change as a patch in Git's format.
-func (f File) gitText() string {
+func (f FileDiff) gitText() string {
 	b := &strings.Builder{}
 	b.WriteString("diff --git /a /a\n--- /a\n+++ /a\n")
 	for _, h := range f.Hunks {
@@ -334,7 +334,7 @@ func TestPatches(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		old, _ := bareLines(text(r, r.IntN(30)))
 		after, _ := bareLines(changed(r, old))
-		f := File{Old: old, New: after}
+		f := FileDiff{Old: old, New: after}
 		f.between(true)
 		d := session.Diff{Operation: session.OperationModify, Path: "/a", Patch: f.gitText()}
 		if len(f.Hunks) > 0 && strings.Contains(old, "\r\n") == strings.Contains(after, "\r\n") {

@@ -35,7 +35,7 @@ func Runs(hunks []Hunk) []Run {
 
 // Parts returns what the user can accept or refuse separately in a change: its runs or, for a change without lines such
 // as of a binary file or a move, the whole as one empty run.
-func (f *File) Parts() []Run {
+func (f *FileDiff) Parts() []Run {
 	runs := Runs(f.Hunks)
 	if len(runs) == 0 && f.Note != nothingChanges {
 		return make([]Run, 1)
@@ -44,7 +44,7 @@ func (f *File) Parts() []Run {
 }
 
 // WholeHunk returns a located change as one hunk with all lines of the file.
-func (f *File) WholeHunk() Hunk {
+func (f *FileDiff) WholeHunk() Hunk {
 	oldLines := TextLines(f.Old)
 	whole := Hunk{OldStart: 1, NewStart: 1}
 	old, number := 1, 1

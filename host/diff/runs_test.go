@@ -10,10 +10,10 @@ import (
 )
 
 func TestParts(t *testing.T) {
-	move := File{Path: "b", OldPath: "a", Operation: session.OperationMove}
+	move := FileDiff{Path: "b", OldPath: "a", Operation: session.OperationMove}
 	for _, c := range []struct {
 		what string
-		f    File
+		f    FileDiff
 		want string
 	}{
 		{"two runs", Whole("f", session.OperationModify, "a\nb\nc\nd\n", "A\nb\nnew\nc\nd\n"), "1-1 1+1, 3-0 3+1"},

@@ -8,8 +8,8 @@ import (
 )
 
 // Whole returns the change of a file whose texts are both known, with "\n" between their lines.
-func Whole(path string, op session.Operation, old, text string) File {
-	f := File{Path: path, Operation: op}
+func Whole(path string, op session.Operation, old, text string) FileDiff {
+	f := FileDiff{Path: path, Operation: op}
 	if binary(&old) || binary(&text) {
 		f.addNote("binary file")
 		return f
@@ -28,7 +28,7 @@ func Whole(path string, op session.Operation, old, text string) File {
 }
 
 // Without returns a text with the old lines in some of the places where it differs from an old text. The places are
-// counted from 0, as runs of lines of [File.Hunks] with no unchanged line between them.
+// counted from 0, as runs of lines of [FileDiff.Hunks] with no unchanged line between them.
 func Without(old, text string, refused func(place int) bool) string {
 	a, b := linediff.Lines(old), linediff.Lines(text)
 	var out strings.Builder

@@ -11,7 +11,7 @@ import (
 
 // Labels returns what each side of a change is; done means that it was already made, and short shortens a path for
 // display.
-func Labels(f diff.File, done bool, short func(string) string) (before, after string) {
+func Labels(f diff.FileDiff, done bool, short func(string) string) (before, after string) {
 	before, after = "now", "proposed"
 	if done {
 		before, after = "before", "after"

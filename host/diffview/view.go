@@ -35,7 +35,7 @@ type View struct {
 	Form               string
 	First              int // line of the first change, from 1
 	OldLines, NewLines int // how many each text has
-	// Hunks are where each of [diff.File.Parts] is on both sides, in the lines that are shown: old start and count, new
+	// Hunks are where each of [diff.FileDiff.Parts] is on both sides, in the lines that are shown: old start and count, new
 	// start and count, and so on; if a side has none, the line that follows.
 	Hunks  []int
 	Pieces []rpc.DiffPiece
@@ -43,7 +43,7 @@ type View struct {
 
 // Of returns a change in the wanted form, if it has that: "inline"; "rows": the whole texts side by side, as in
 // "changes"; "whole", even if there is only a text to edit; "" is any.
-func Of(f diff.File, wanted string) View {
+func Of(f diff.FileDiff, wanted string) View {
 	changes := diff.Runs(f.Hunks)
 	oldLines, newLines := diff.TextLines(f.Old), diff.TextLines(f.New)
 	v := View{First: 1, OldLines: len(oldLines), NewLines: len(newLines)}
@@ -81,7 +81,7 @@ func Of(f diff.File, wanted string) View {
 }
 
 // places returns where the hunks of a change are in its two texts.
-func places(f diff.File, changes []diff.Run) []int {
+func places(f diff.FileDiff, changes []diff.Run) []int {
 	list := []int{}
 	if len(changes) == 0 {
 		for range f.Parts() {

@@ -14,7 +14,7 @@ import (
 )
 
 // changedFile is a change of a file whose texts are known.
-func changedFile(old, text string) diff.File {
+func changedFile(old, text string) diff.FileDiff {
 	d := session.Diff{Operation: session.OperationModify, Path: "/f", OldText: &old, NewText: &text}
 	return diff.Of(d, diff.Now{Text: &old})
 }
@@ -57,7 +57,7 @@ func TestViewOfWholeTexts(t *testing.T) {
 func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 	many := strings.Repeat("same\nsame\nother\n", 10_000)
 	block := strings.Repeat("all of it\n", 2*wholeBlock)
-	for name, f := range map[string]diff.File{
+	for name, f := range map[string]diff.FileDiff{
 		"many changes": changedFile(many, strings.ReplaceAll(many, "other", "else")),
 		"a large one":  changedFile(block, strings.ReplaceAll(block, "all", "none")),
 		"a long line":  changedFile("a\n"+strings.Repeat("x", 500_000)+"\n", "a\n"+strings.Repeat("y", 500_000)+"\n"),
@@ -135,7 +135,7 @@ func TestInlineChanges(t *testing.T) {
 }
 
 func TestViewOfABinaryFile(t *testing.T) {
-	v := Of(diff.File{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
+	v := Of(diff.FileDiff{Path: "/f.png", Operation: session.OperationModify, Note: "binary file"}, "inline")
 	if v.Form != "sentence" || joined(v.Pieces, "new") != "Binary file.\n" {
 		t.Errorf("the view is %s: %q", v.Form, joined(v.Pieces, "new"))
 	}

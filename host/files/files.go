@@ -65,25 +65,25 @@ type Query struct {
 	Limit   int
 }
 
-// File is what was found: a path below Dir, or an absolute one of an open file elsewhere or below a further folder,
+// Match is what was found: a path below Dir, or an absolute one of an open file elsewhere or below a further folder,
 // with "/" as separator and, for a folder, at the end.
-type File struct {
+type Match struct {
 	Path string
 	Open bool
 }
 
 // Find returns the best matches first, but matching open files, which are absolute paths, before all others. It blocks
 // for at most a tenth of a second for each folder; partial says that one was not listed by then, see [Finder.Await].
-func (f *Finder) Find(q Query) (found []File, partial bool) {
+func (f *Finder) Find(q Query) (found []Match, partial bool) {
 	open := openIn(q.Dir, q.Open)
 	isOpen := make(map[string]bool, len(open))
 	for _, path := range open {
 		isOpen[path] = true
 	}
 	for _, path := range newIndex(open).search(q.Text, q.Limit, nil) {
-		found = append(found, File{Path: path, Open: true})
+		found = append(found, Match{Path: path, Open: true})
 	}
-	var further []File // each folder gets its share of the room, if there is enough
+	var further []Match // each folder gets its share of the room, if there is enough
 	for _, dir := range q.Further {
 		all := f.index(dir, patience)
 		if all == nil {
@@ -92,7 +92,7 @@ func (f *Finder) Find(q Query) (found []File, partial bool) {
 		}
 		for _, path := range all.search(q.Text, q.Limit/(1+len(q.Further)), nil) {
 			if path = strings.TrimSuffix(dir, "/") + "/" + path; !isOpen[path] {
-				further = append(further, File{Path: path})
+				further = append(further, Match{Path: path})
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func (f *Finder) Find(q Query) (found []File, partial bool) {
 		return append(found, further...), true
 	}
 	for _, path := range all.search(q.Text, max(0, q.Limit-len(found)-len(further)), isOpen) {
-		found = append(found, File{Path: path})
+		found = append(found, Match{Path: path})
 	}
 	return append(found, further...), partial
 }

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func paths(found []File, _ bool) []string {
+func paths(found []Match, _ bool) []string {
 	var list []string
 	for _, f := range found {
 		list = append(list, f.Path)
@@ -67,10 +67,10 @@ func TestBestFirst(t *testing.T) {
 func TestOpenFilesComeFirst(t *testing.T) {
 	f := finderOf(t, []string{"a.lua", "b.lua", "sub/a.lua", "z.txt"})
 	got, _ := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
-	want := []File{{"sub/a.lua", true}, {"/elsewhere/c.lua", true}, {"a.lua", false}, {"b.lua", false}}
+	want := []Match{{"sub/a.lua", true}, {"/elsewhere/c.lua", true}, {"a.lua", false}, {"b.lua", false}}
 	check.Deep(t, got, want, "found %v")
 	got, _ = f.Find(Query{Dir: "/p", Open: []string{"/p/z.txt", "/p/b.lua"}, Limit: 3})
-	want = []File{{"z.txt", true}, {"b.lua", true}, {"a.lua", false}}
+	want = []Match{{"z.txt", true}, {"b.lua", true}, {"a.lua", false}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v, want %v: the file used last first", got, want)
 	}

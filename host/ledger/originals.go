@@ -31,7 +31,7 @@ func (l *Ledger) textless() map[version]bool {
 			found[at] = true
 		}
 	}
-	files := func(list []turns.File) {
+	files := func(list []turns.FileChange) {
 		for _, f := range list {
 			for _, is := range []review.Content{f.Before, f.After} {
 				if is.Opaque {

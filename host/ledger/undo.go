@@ -51,7 +51,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 			if !again {
 				l.turn = nil // a save meanwhile has it whole
 			}
-			u := undoing{l.foldersSince(t.At, moves), again, steps, under, make([]error, len(steps)), make([]*turns.File, len(steps))}
+			u := undoing{l.foldersSince(t.At, moves), again, steps, under, make([]error, len(steps)), make([]*turns.FileChange, len(steps))}
 			l.undoEach(u, goOn, func() {
 				did, failed, err := u.came()
 				if again {
@@ -81,7 +81,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 }
 
 // undoable returns the turn that an undo is about, and its files as they should be taken back.
-func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
+func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.FileChange, error) {
 	if again {
 		u, ok := l.history.LastUndone()
 		if !ok {
@@ -98,7 +98,7 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.File, error) {
 }
 
 // planUndo returns what taking files back does to each as it is now, in the order in which to do it.
-func (l *Ledger) planUndo(files []turns.File, done func([]turns.Step)) {
+func (l *Ledger) planUndo(files []turns.FileChange, done func([]turns.Step)) {
 	var paths, old []string
 	for _, f := range files {
 		paths = append(paths, f.Path)
@@ -138,9 +138,9 @@ type undoing struct {
 	folders folders
 	again   bool
 	steps   []turns.Step
-	under   map[string]refusal // of files with unsaved text, by path
-	errs    []error            // of each step
-	did     []*turns.File      // by each step: what redoes it; nil for nothing
+	under   map[string]refusal  // of files with unsaved text, by path
+	errs    []error             // of each step
+	did     []*turns.FileChange // by each step: what redoes it; nil for nothing
 }
 
 // undoEach takes the steps, as long as goOn says so.
@@ -308,7 +308,7 @@ func common(is, other review.Content) review.Content {
 
 // came returns the outcome of the steps: what redoes them, what could not be changed, and why the first of that could
 // not.
-func (u undoing) came() (did, failed []turns.File, err error) {
+func (u undoing) came() (did, failed []turns.FileChange, err error) {
 	for i, step := range u.steps {
 		if u.did[i] != nil {
 			did = append(did, *u.did[i])

@@ -604,13 +604,13 @@ func TestHunkSelectionOfARequest(t *testing.T) {
 
 // Where a hunk is, in words.
 func TestPlaceOfAHunk(t *testing.T) {
-	file := func(op session.Operation, old, text string) *diff.File {
+	file := func(op session.Operation, old, text string) *diff.FileDiff {
 		f := diff.Whole("f", op, old, text)
 		return &f
 	}
 	told := diff.Told(replacing("f", "a\n", "b\n"))
 	for _, c := range []struct {
-		f    *diff.File
+		f    *diff.FileDiff
 		want string
 	}{
 		{file(session.OperationModify, "a\nb\nc\n", "a\nc\n"), "line 2"},

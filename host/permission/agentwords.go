@@ -69,7 +69,7 @@ func (rs *Requests) partly(title string, files []*selection) string {
 }
 
 // placeOf names where a hunk is in the present file.
-func placeOf(f *diff.File, h diff.Run) string {
+func placeOf(f *diff.FileDiff, h diff.Run) string {
 	switch {
 	case len(h.Old) == 0 && len(h.New) == 0:
 		return "all of it"

@@ -167,7 +167,7 @@ func TestShortListsOfInputs(t *testing.T) {
 // Lines that are in no hunk belong to none, and what is not known between two stretches keeps them apart.
 func TestLinesOfAChange(t *testing.T) {
 	line := func(kind diff.Kind, text string) diff.Line { return diff.Line{Kind: kind, Text: text} }
-	f := diff.File{Hunks: []diff.Hunk{
+	f := diff.FileDiff{Hunks: []diff.Hunk{
 		{Lines: []diff.Line{line(diff.Equal, "a"), line(diff.Delete, "b"), line(diff.Insert, "c"), line(diff.Equal, "d"), line(diff.Insert, "e")}},
 		{Lines: []diff.Line{line(diff.Insert, "f"), line(diff.Equal, "g")}},
 	}}

@@ -77,9 +77,9 @@ type request struct {
 	decision policy.Decision
 	open     bool // the policy left it to the user
 
-	stale      map[string]bool                 // by path of the call's files: it has changed since the agent read it
-	selections map[*calldiff.Change]*selection // nil until the user selects hunks, see [Requests.selectionsOf]
-	write      *pendingWrite                   // for a pending write, otherwise nil
+	stale      map[string]bool                   // by path of the call's files: it has changed since the agent read it
+	selections map[*calldiff.CallDiff]*selection // nil until the user selects hunks, see [Requests.selectionsOf]
+	write      *pendingWrite                     // for a pending write, otherwise nil
 }
 
 // Ask adds a request by the agent.

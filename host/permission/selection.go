@@ -16,7 +16,7 @@ import (
 
 // selection is the hunks of one change of a request, and which of them the user has refused.
 type selection struct {
-	file    *diff.File // that the hunks are of
+	file    *diff.FileDiff // that the hunks are of
 	hunks   []diff.Run
 	refused []bool // by hunk
 }
@@ -25,7 +25,7 @@ type selection struct {
 // are still there stay refused.
 func (rs *Requests) selectionsOf(p *request) []*selection {
 	if p.selections == nil {
-		p.selections = map[*calldiff.Change]*selection{}
+		p.selections = map[*calldiff.CallDiff]*selection{}
 	}
 	var list []*selection
 	for _, c := range rs.config.Diffs.Changes(&p.call) {
@@ -45,7 +45,7 @@ func (rs *Requests) selectionsOf(p *request) []*selection {
 }
 
 // carried finds the refused hunks of a change after it was located again: those with lines of a refused one.
-func carried(was *diff.File, refused []bool, now *diff.File) []bool {
+func carried(was *diff.FileDiff, refused []bool, now *diff.FileDiff) []bool {
 	found := make([]bool, len(now.Parts()))
 	for _, pair := range paired(was, now) {
 		if refused[pair[0]] {
@@ -56,14 +56,14 @@ func carried(was *diff.File, refused []bool, now *diff.File) []bool {
 }
 
 // unchanged reports whether a change, located twice, has the same hunks in the same places.
-func unchanged(was, now *diff.File) bool {
+func unchanged(was, now *diff.FileDiff) bool {
 	return slices.EqualFunc(was.Parts(), now.Parts(), sameHunk) &&
 		!slices.ContainsFunc(paired(was, now), func(pair [2]int) bool { return pair[0] != pair[1] })
 }
 
 // paired matches the hunks of a change located twice, as pairs of their numbers: those that have a line in common at
 // the same place, judging by the lines around. If several equal ones could be meant, all are.
-func paired(was, now *diff.File) [][2]int {
+func paired(was, now *diff.FileDiff) [][2]int {
 	a, of := linesOf(was)
 	b, in := linesOf(now)
 	if len(was.Parts()) == 1 && len(now.Parts()) == 1 && len(diff.Runs(was.Hunks))+len(diff.Runs(now.Hunks)) == 0 {
@@ -90,7 +90,7 @@ func paired(was, now *diff.File) [][2]int {
 }
 
 // linesOf returns the known lines of a change and around it, each with its sign, and the hunk of each, or -1.
-func linesOf(f *diff.File) (lines []string, hunks []int) {
+func linesOf(f *diff.FileDiff) (lines []string, hunks []int) {
 	list := f.Hunks
 	if f.Located {
 		list = []diff.Hunk{f.WholeHunk()}

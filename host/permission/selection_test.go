@@ -15,7 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
-func hunksBetween(old, text string) (diff.File, []diff.Run) {
+func hunksBetween(old, text string) (diff.FileDiff, []diff.Run) {
 	f := diff.Whole("/p/a.lua", session.OperationModify, old, text)
 	return f, f.Parts()
 }
@@ -261,7 +261,7 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 			s.on(func() {
 				change, _ := s.diffs.Replace(&p.call, session.Diff{Path: "/a", NewText: &f.New}, f)
 				if c.refused != nil {
-					p.selections = map[*calldiff.Change]*selection{change: {change.File, hunks, c.refused}}
+					p.selections = map[*calldiff.CallDiff]*selection{change: {change.File, hunks, c.refused}}
 				}
 				s.queue.pending = []*request{p}
 				out := s.outcomeOf(p, c.chosen)

@@ -309,7 +309,7 @@ func aside(call *session.ToolCall, command string) []styled.Line {
 }
 
 // diffLines lists every file with its counts, and the changes as far as they fit.
-func (rs *Requests) diffLines(files []diff.File) []styled.Line {
+func (rs *Requests) diffLines(files []diff.FileDiff) []styled.Line {
 	var body []styled.Line
 	for i := range files {
 		f := &files[i]

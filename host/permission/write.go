@@ -42,7 +42,7 @@ type pendingWrite struct {
 // preview is what a write would do to its file, as last computed.
 type preview struct {
 	buffers.Preview
-	file  diff.File
+	file  diff.FileDiff
 	known bool // the texts are known; otherwise it can only be taken as a whole
 }
 
@@ -279,7 +279,7 @@ func (rs *Requests) showWrite(p *request) {
 	case !p.write.known:
 		p.selections = nil // it is written as a whole or not at all
 	case k != nil:
-		p.selections = map[*calldiff.Change]*selection{now: k}
+		p.selections = map[*calldiff.CallDiff]*selection{now: k}
 	}
 	rs.changed = true
 }

@@ -201,14 +201,14 @@ func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 	base := feature.Base{Folder: folder.Folder{Cwd: "/p"}}
 	diffs := calldiff.New(base, calldiff.Config{})
 	s := New(base, Config{Diffs: diffs})
-	shows := func(f diff.File) *request {
+	shows := func(f diff.FileDiff) *request {
 		p := &request{}
 		diffs.Replace(&p.call, session.Diff{Path: f.Path}, f)
 		return p
 	}
-	file := func(told session.Diff, now string) diff.File { return diff.Of(told, diff.Now{Text: &now}) }
+	file := func(told session.Diff, now string) diff.FileDiff { return diff.Of(told, diff.Now{Text: &now}) }
 	text := func(s string) *string { return &s }
-	for _, f := range []diff.File{
+	for _, f := range []diff.FileDiff{
 		file(session.Diff{Path: "a", OldText: text("2\n"), NewText: text("two\n")}, "1\n2\n3\n"),
 		file(session.Diff{Path: "b", OldText: text("x\n"), NewText: text("y\n")}, "1\n2\n3\n"), // not there
 		{Path: "c", Operation: session.OperationModify},

@@ -31,7 +31,7 @@ type Mark struct {
 type savedRunning struct {
 	At     time.Time
 	Record [][]byte // the groups of the turn's
-	Shed   []turns.File
+	Shed   []turns.FileChange
 	Back   map[string]string
 	Marks  []Mark
 }
@@ -63,7 +63,7 @@ func decodeRunning(data []byte, text func(name string) (string, error)) (*Runnin
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{At: from.At, Turn: turns.State{Record: record, Shed: map[string]turns.File{}, Back: from.Back}}
+	r := &Running{At: from.At, Turn: turns.State{Record: record, Shed: map[string]turns.FileChange{}, Back: from.Back}}
 	shed, err := turns.MapFiles(from.Shed, text)
 	if err != nil {
 		return nil, err

@@ -94,8 +94,8 @@ type index struct {
 type savedTurn struct {
 	Prompt string
 	At     time.Time
-	Files  []turns.File
-	Did    []turns.File
+	Files  []turns.FileChange
+	Did    []turns.FileChange
 }
 
 // Image is a session at one moment, written. It never changes, so any goroutine may write it.
@@ -128,12 +128,12 @@ type (
 // turnState detects changed files of a turn by their addresses: they are never changed in place.
 type turnState struct {
 	turn       *turns.Turn
-	files, did *turns.File
+	files, did *turns.FileChange
 	many, more int
 }
 
-func stateOf(t *turns.Turn, did []turns.File) turnState {
-	first := func(list []turns.File) *turns.File {
+func stateOf(t *turns.Turn, did []turns.FileChange) turnState {
+	first := func(list []turns.FileChange) *turns.FileChange {
 		if len(list) == 0 {
 			return nil
 		}
@@ -181,7 +181,7 @@ func (i *taking) part(key, is any, encode func(name func(string) string) ([]byte
 	return p.data
 }
 
-func (i *taking) turn(key any, t *turns.Turn, did []turns.File) []byte {
+func (i *taking) turn(key any, t *turns.Turn, did []turns.FileChange) []byte {
 	return i.part(key, stateOf(t, did), func(name func(string) string) ([]byte, error) {
 		named := func(text string) (string, error) { return name(text), nil }
 		to := savedTurn{Prompt: t.Prompt, At: t.At}

@@ -73,7 +73,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	}
 	s.Record.Changed("/cwd/new", review.Content{}, review.Text(long("new")))
 	s.History.Take(turn)
-	s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.File{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
+	s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.FileChange{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
 	s.About.Count(s.Record)
 	if s.About.Files != 4 || s.About.Changes != 4 {
 		t.Errorf("%+v is said to wait", s.About)
@@ -230,7 +230,7 @@ func TestEveryFormatIsRead(t *testing.T) {
 			t.Fatalf("keep a file: %v", err)
 		}
 		s.History.Take(turn)
-		s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.File{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
+		s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)), []turns.FileChange{{Path: "/cwd/long", Before: review.Text(long("c"))}}, nil, true)
 		s.About.Count(s.Record)
 		present := long("b")
 		s.Comments = []Comment{{Path: "/cwd/long", Present: &present, Remark: review.Remark{ID: 3, First: 1, Last: 2, Quoted: []string{"1"}, Text: "why?"}}}

@@ -95,7 +95,7 @@ func Boundary(text string, n int) int {
 
 // Diff returns a change as unified hunks, without the file's name: about limit lines of it, and how many more there
 // are. After indent, a line has its number, if known, a sign, and the file's text.
-func Diff(f *diff.File, indent string, limit int) (lines []Line, more int) {
+func Diff(f *diff.FileDiff, indent string, limit int) (lines []Line, more int) {
 	width := numberWidth(f)
 	of := &source{file: f.Path}
 	add := func(make func() Line) {
@@ -161,7 +161,7 @@ func hunkLine(l diff.Line, indent string, width int) Line {
 }
 
 // numberWidth returns the width of the widest line number, 0 if none is known.
-func numberWidth(f *diff.File) int {
+func numberWidth(f *diff.FileDiff) int {
 	highest := 0
 	for _, h := range f.Hunks[max(0, len(f.Hunks)-1):] {
 		for _, l := range h.Lines {

@@ -10,7 +10,7 @@ import (
 )
 
 // located is a change of a file that has the text before it.
-func located(path, old, text string) *diff.File {
+func located(path, old, text string) *diff.FileDiff {
 	f := diff.Of(session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}, diff.Now{Text: &old})
 	return &f
 }
@@ -108,7 +108,7 @@ func TestDiffIsToldWhereItStands(t *testing.T) {
 	for i := range lines {
 		lines[i].Shift(4)
 	}
-	note, _ := Diff(&diff.File{Path: "a", Note: "binary file"}, "  ", 9)
+	note, _ := Diff(&diff.FileDiff{Path: "a", Note: "binary file"}, "  ", 9)
 	if codes := Code(note, 0, 0, 1); len(codes) != 0 {
 		t.Errorf("told %+v of a note", codes)
 	}

@@ -10,7 +10,7 @@ import (
 
 // fileChange is a change with the lines that show it: they are rendered once, not at each tick of a clock.
 type fileChange struct {
-	*diff.File
+	*diff.FileDiff
 	named bool          // the name of the file is shown above it
 	only  bool          // the call changes nothing else
 	lines []styled.Line // as many as were to be shown
@@ -26,10 +26,10 @@ func (t *Transcript) diffsOf(c *session.ToolCall, known []fileChange) []fileChan
 	}
 	changes := make([]fileChange, len(files))
 	for i, f := range files {
-		if at := slices.IndexFunc(known, func(k fileChange) bool { return k.File == f }); at >= 0 {
+		if at := slices.IndexFunc(known, func(k fileChange) bool { return k.FileDiff == f }); at >= 0 {
 			changes[i] = known[at]
 		} else {
-			changes[i] = fileChange{File: f}
+			changes[i] = fileChange{FileDiff: f}
 		}
 		changes[i].only = len(files) == 1
 		changes[i].named = len(files) > 1 && (i == 0 || files[i-1].Path != f.Path) ||
@@ -45,7 +45,7 @@ func (t *Transcript) diffBody(b *block, d *fileChange) []styled.Line {
 		limit = 1 << 30
 	}
 	if d.lines == nil || d.limit != limit {
-		d.lines, d.more = styled.Diff(d.File, "    ", limit)
+		d.lines, d.more = styled.Diff(d.FileDiff, "    ", limit)
 		d.limit = limit
 	}
 	var lines []styled.Line

@@ -15,9 +15,9 @@ import (
 )
 
 // toldFiles are changes as the agent told them.
-func toldFiles() func(*session.ToolCall) []*diff.File {
-	known := map[session.Diff]*diff.File{}
-	return func(c *session.ToolCall) (files []*diff.File) {
+func toldFiles() func(*session.ToolCall) []*diff.FileDiff {
+	known := map[session.Diff]*diff.FileDiff{}
+	return func(c *session.ToolCall) (files []*diff.FileDiff) {
 		for _, item := range c.Content {
 			d, ok := item.(session.Diff)
 			if !ok {
@@ -34,7 +34,7 @@ func toldFiles() func(*session.ToolCall) []*diff.File {
 }
 
 // located is a change of a file that has the text before it.
-func located(path, old, text string) *diff.File {
+func located(path, old, text string) *diff.FileDiff {
 	f := diff.Of(session.Diff{Operation: session.OperationModify, Path: path, OldText: &old, NewText: &text}, diff.Now{Text: &old})
 	return &f
 }
@@ -43,12 +43,12 @@ func located(path, old, text string) *diff.File {
 // when they change, and not when only what is above them does.
 func TestDiffIsToldAsCode(t *testing.T) {
 	w := newWorld()
-	files := []*diff.File{
+	files := []*diff.FileDiff{
 		located("a.go", numbers(1, 99, "x%d"), strings.Replace(numbers(1, 99, "x%d"), "x50\n", "y\n", 1)),
 		located("b.lua", "1\n2\n", "1\n"),
 	}
 	config := w.config()
-	config.Files = func(*session.ToolCall) []*diff.File { return files }
+	config.Files = func(*session.ToolCall) []*diff.FileDiff { return files }
 	tr, b := New(w.conv, config), newBuffer()
 	take := func(budget int) (codes []page.Code) {
 		for tr.Sync(); tr.Dirty(); {
@@ -80,7 +80,7 @@ func TestDiffIsToldAsCode(t *testing.T) {
 	if got := take(1 << 20); got != nil {
 		t.Errorf("another title: told %v", got)
 	}
-	files = []*diff.File{files[0], located("b.lua", "1\n2\n", "2\n")}
+	files = []*diff.FileDiff{files[0], located("b.lua", "1\n2\n", "2\n")}
 	tr.TouchCall(w.conv.Calls[0])
 	if got := take(1 << 20); len(got) != 1 || got[0].File != "b.lua" || got[0].Sides != "- " {
 		t.Errorf("another change: told %v", got)
@@ -103,7 +103,7 @@ func TestLongDiffIsSentInPieces(t *testing.T) {
 	w := newWorld()
 	f := located("a.go", numbers(1, 5000, "call(%d, old, text)"), numbers(1, 5000, "call(%d, new, text)"))
 	config := w.config()
-	config.Files = func(*session.ToolCall) []*diff.File { return []*diff.File{f} }
+	config.Files = func(*session.ToolCall) []*diff.FileDiff { return []*diff.FileDiff{f} }
 	tr, b := New(w.conv, config), newBuffer()
 	w.apply(call(session.KindEdit, session.StatusCompleted, "Change", change("a.go", "", "")))
 	tr.Sync()
@@ -138,7 +138,7 @@ func TestChangesThatAreToldNoMore(t *testing.T) {
 	w := newWorld()
 	f := located("a.go", "old\n", "new\n")
 	config := w.config()
-	config.Files = func(*session.ToolCall) []*diff.File { return []*diff.File{f} }
+	config.Files = func(*session.ToolCall) []*diff.FileDiff { return []*diff.FileDiff{f} }
 	tr, b := New(w.conv, config), newBuffer()
 	w.apply(call(session.KindEdit, session.StatusCompleted, "a.go", output("Wrote the file.")))
 	tr.Sync()

@@ -26,7 +26,7 @@ type Config struct {
 	NerdFont bool
 	// Files returns the changes that a call reports, in order; the same pointers while nothing more is known about
 	// them.
-	Files func(*session.ToolCall) []*diff.File
+	Files func(*session.ToolCall) []*diff.FileDiff
 	// Terminal returns the last n lines of a terminal, and how many there are.
 	Terminal func(id string, n int) (Screenful, bool)
 	// Output returns the last n lines of what a command wrote, its escape

@@ -18,7 +18,7 @@ type History struct {
 // Undone is a turn that the user has undone, with what the undo did.
 type Undone struct {
 	Turn  *Turn
-	Files []File
+	Files []FileChange
 }
 
 // Empty reports whether there is nothing to undo or redo.
@@ -62,7 +62,7 @@ func (h *History) LastUndone() (Undone, bool) {
 
 // WasUndone says that a turn was undone, with what leads back to it, and what failed and can be tried again. With redo
 // it can be redone.
-func (h *History) WasUndone(t *Turn, did, failed []File, redo bool) {
+func (h *History) WasUndone(t *Turn, did, failed []FileChange, redo bool) {
 	h.remove(t)
 	if len(failed) > 0 {
 		h.add(&Turn{Prompt: t.Prompt, At: t.At, Files: failed})
@@ -84,7 +84,7 @@ func (h *History) WasDoneAgain(t *Turn) {
 func (h *History) CameBack(path string) {
 	var left []*Turn
 	for _, t := range h.Turns {
-		i := slices.IndexFunc(t.Files, func(f File) bool { return f.Path == path && !f.After.Exists })
+		i := slices.IndexFunc(t.Files, func(f FileChange) bool { return f.Path == path && !f.After.Exists })
 		if i >= 0 {
 			t.Files = slices.Delete(slices.Clone(t.Files), i, i+1)
 		}
@@ -106,7 +106,7 @@ func (h *History) remove(t *Turn) {
 }
 
 // MapFiles returns a copy of files with each text replaced by f.
-func MapFiles(list []File, f func(text string) (string, error)) (_ []File, err error) {
+func MapFiles(list []FileChange, f func(text string) (string, error)) (_ []FileChange, err error) {
 	list = slices.Clone(list)
 	for i := range list {
 		for _, text := range []*string{&list[i].Before.Text, &list[i].After.Text} {

@@ -30,7 +30,7 @@ func TestTurnsGoBackAndComeAgain(t *testing.T) {
 	if h.Last() != second || len(h.Turns) != 2 {
 		t.Fatalf("of two turns that changed something the last is %+v of %d", h.Last(), len(h.Turns))
 	}
-	failed := []File{{Path: "/other"}}
+	failed := []FileChange{{Path: "/other"}}
 	h.WasUndone(second, second.Files, failed, true)
 	if last := h.Last(); last == second || !last.At.Equal(second.At) || len(last.Files) != 1 {
 		t.Errorf("what failed cannot be tried again: %+v", last)
@@ -77,13 +77,13 @@ func TestTheOldestTurnsAreForgotten(t *testing.T) {
 }
 
 func TestFilesWithOtherTexts(t *testing.T) {
-	files := []File{{After: review.Text("text")}}
+	files := []FileChange{{After: review.Text("text")}}
 	other, err := MapFiles(files, func(text string) (string, error) { return text + "!", nil })
 	if err != nil || other[0].Before.Text != "!" || other[0].After.Text != "text!" || files[0].After.Text != "text" {
 		t.Errorf("%+v, %v, of %+v", other, err, files)
 	}
 	failed := errors.New("no text")
-	if _, err := MapFiles(append(files, File{}), func(text string) (string, error) {
+	if _, err := MapFiles(append(files, FileChange{}), func(text string) (string, error) {
 		if text == "text" {
 			return "", failed
 		}

@@ -12,7 +12,7 @@ const AsBefore = "is already as it was"
 
 // Step is what undoing a turn does to one file.
 type Step struct {
-	Of        File
+	Of        FileChange
 	Now, Want review.Content
 	Back      string // where it is moved back to, or ""
 	Merged    bool   // Want is merged with what the user has changed since
@@ -22,12 +22,12 @@ type Step struct {
 
 // Steps returns what undoes changes of files, see [StepOf], in the required order: removals first, to make room. now is
 // what is at their paths, and taken says whether a path is occupied.
-func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
+func Steps(files []FileChange, now []review.Content, taken map[string]bool) []Step {
 	taken = maps.Clone(taken)
 	became := map[string]review.Content{} // by path, by the steps before
 	var steps []Step
 	done := make([]bool, len(files))
-	take := func(which func(File) bool) (took bool) {
+	take := func(which func(FileChange) bool) (took bool) {
 		for i, f := range files {
 			if done[i] || !which(f) {
 				continue
@@ -49,17 +49,17 @@ func Steps(files []File, now []review.Content, taken map[string]bool) []Step {
 		}
 		return took
 	}
-	take(func(f File) bool { return f.Under }) // then disk and buffer have the same of the rest
-	take(func(f File) bool { return !f.Before.Exists })
-	for take(func(f File) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
+	take(func(f FileChange) bool { return f.Under }) // then disk and buffer have the same of the rest
+	take(func(f FileChange) bool { return !f.Before.Exists })
+	for take(func(f FileChange) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
 	}
-	take(func(File) bool { return true })
+	take(func(FileChange) bool { return true })
 	return steps
 }
 
 // StepOf returns what brings a file from what a turn left back to what was before, keeping what the user has changed
 // since. now is what is at its path, and free says that its path from before a move is unoccupied.
-func StepOf(f File, now review.Content, free bool) Step {
+func StepOf(f FileChange, now review.Content, free bool) Step {
 	if f.Under {
 		return Step{Of: f, Now: f.After, Want: f.Before}
 	}
@@ -120,8 +120,8 @@ func (s Step) merge(mine string) (text string, conflicts []int) {
 }
 
 // Reverse returns the File for undoing this step: the present state is Before.
-func (s Step) Reverse() File {
-	f := File{Path: s.Of.Path, Before: s.Now, After: s.Want, Under: s.Of.Under}
+func (s Step) Reverse() FileChange {
+	f := FileChange{Path: s.Of.Path, Before: s.Now, After: s.Want, Under: s.Of.Under}
 	if s.Back != "" {
 		f.Path, f.OldPath = s.Back, s.Of.Path
 	}

@@ -19,16 +19,16 @@ const maxRecorded = 64 << 20 // bytes of all texts in the record of a turn that 
 // Turn is what the agent has changed in a turn. One goroutine owns it.
 type Turn struct {
 	Prompt string
-	At     time.Time // when it began
-	Files  []File    // as of the last [History.Take]; never changed in place
+	At     time.Time    // when it began
+	Files  []FileChange // as of the last [History.Take]; never changed in place
 
 	// While it may still change:
 
 	record   *review.Record
-	gathered int               // the version of record that Files are of
-	shed     map[string]File   // by path, files whose changes the user refused entirely
-	back     map[string]string // by path, where a file was before the user refused its move
-	under    map[string]File   // by path, see File.Under
+	gathered int                   // the version of record that Files are of
+	shed     map[string]FileChange // by path, files whose changes the user refused entirely
+	back     map[string]string     // by path, where a file was before the user refused its move
+	under    map[string]FileChange // by path, see File.Under
 }
 
 // Name identifies a turn in its session.
@@ -37,7 +37,7 @@ func (t *Turn) Name() string { return strconv.FormatInt(t.At.UnixNano(), 10) }
 // State is what a running turn has besides its files, for saving.
 type State struct {
 	Record *review.Record
-	Shed   map[string]File
+	Shed   map[string]FileChange
 	Back   map[string]string
 }
 
@@ -58,8 +58,9 @@ func LoadRecord(groups [][]byte, text func(name string) (string, error)) (*revie
 	return review.Load(groups, maxRecorded, text)
 }
 
-// File is a file before a turn and after it, as the agent last left it. What the user typed before that is in both.
-type File struct {
+// FileChange is a file before a turn and after it, as the agent last left it. What the user typed before that is in
+// both.
+type FileChange struct {
 	Path, OldPath string // OldPath: before it was moved
 	Before, After review.Content
 	Typed         bool // see review.File
@@ -69,7 +70,7 @@ type File struct {
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]File{}, back: map[string]string{}, under: map[string]File{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]FileChange{}, back: map[string]string{}, under: map[string]FileChange{}}
 }
 
 // Changed adds a change by the agent.
@@ -77,7 +78,7 @@ func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(p
 
 // Conflicted adds a change by the agent that conflicts with a buffer's unsaved text, and is only on the disk.
 func (t *Turn) Conflicted(path string, was, is review.Content) {
-	t.under[path], t.gathered = File{Path: path, Before: was, After: is, Under: true}, -1
+	t.under[path], t.gathered = FileChange{Path: path, Before: was, After: is, Under: true}, -1
 }
 
 // Settled says that the user has removed such a change, or has taken it.
@@ -125,7 +126,7 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 	now, _ := t.record.Present(path)
 	t.record.Now(path, change(now, was, is))
 	if _, still := t.record.File(path); known && !still {
-		t.shed[path] = File{Path: path, Before: f.Baseline, After: f.Present}
+		t.shed[path] = FileChange{Path: path, Before: f.Baseline, After: f.Present}
 	}
 }
 
@@ -238,10 +239,10 @@ func (t *Turn) gather() {
 		if before.Text != "" { // what the user wrote into the agent's file stays
 			before.Exists = true
 		}
-		t.Files = append(t.Files, File{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
+		t.Files = append(t.Files, FileChange{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
 	}
 	t.Files = slices.AppendSeq(t.Files, maps.Values(t.under))
-	slices.SortStableFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(t.Files, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // size returns how many bytes of text a turn keeps.

@@ -14,17 +14,17 @@ import (
 
 func TestStepsOfAnUndo(t *testing.T) {
 	none, text := review.Content{}, review.Text
-	changed := File{Path: "f", Before: text("1\n2\n3\n"), After: text("1\ntwo\n3\n")}
-	added := File{Path: "f", After: text("new\n")}
-	deleted := File{Path: "f", Before: text("old\n")}
-	moved := File{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
-	binary := File{Path: "f", Before: text("a\x00"), After: text("b\x00")}
+	changed := FileChange{Path: "f", Before: text("1\n2\n3\n"), After: text("1\ntwo\n3\n")}
+	added := FileChange{Path: "f", After: text("new\n")}
+	deleted := FileChange{Path: "f", Before: text("old\n")}
+	moved := FileChange{Path: "to", OldPath: "from", Before: text("a\n"), After: text("b\n")}
+	binary := FileChange{Path: "f", Before: text("a\x00"), After: text("b\x00")}
 	styled := func(text, form string, mode fs.FileMode) review.Content {
 		return review.Content{Exists: true, Text: text, Form: form, Mode: mode}
 	}
-	restyled := File{Path: "f", Before: styled("x\n", "", 0o755), After: styled("x\n", "dos", 0o644)}
+	restyled := FileChange{Path: "f", Before: styled("x\n", "", 0o755), After: styled("x\n", "dos", 0o644)}
 	for name, c := range map[string]struct {
-		file      File
+		file      FileChange
 		now, want review.Content
 		taken     bool // something is where it was before it was moved
 		note      string
@@ -51,13 +51,13 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"the user's text in its form":        {file: restyled, now: styled("y\n", "dos", 0o644), want: styled("y\n", "", 0o755)},
 		"as it was left, in the user's form": {file: changed, now: styled("1\ntwo\n3\n", "dos", 0o600), want: styled("1\n2\n3\n", "dos", 0o600)},
 		"put back by hand, and typed in":     {file: changed, now: text("1\n2\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n"), note: "is already as it was", merged: true},
-		"typed into what is no text": {file: File{Path: "f", Before: text("a\n"), After: text("b\x00"), Typed: true}, now: text("b\x00"), want: text("b\x00"),
+		"typed into what is no text": {file: FileChange{Path: "f", Before: text("a\n"), After: text("b\x00"), Typed: true}, now: text("b\x00"), want: text("b\x00"),
 			note: "has changes of yours, and is too large or not text, so they cannot be told apart"},
 		"moved, and deleted by the user": {file: moved, now: none, want: none, note: "has been deleted since"},
-		"empty in another form":          {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
-		"empty, and typed into since":    {file: File{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
-		"empty, and some of it removed":  {file: File{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
-		"form and text, changed by hand": {file: File{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
+		"empty in another form":          {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
+		"empty, and typed into since":    {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
+		"empty, and some of it removed":  {file: FileChange{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
+		"form and text, changed by hand": {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"permissions, the user's since":  {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestATurnGoesOn(t *testing.T) {
 	again.Decided("/refused", review.Text("6\n"), review.Text("7\n")) // the refusal is taken back
 	again.WentBack("/a", "/b", moved, moved)
 	h.Take(again)
-	want := []File{
+	want := []FileChange{
 		{Path: "/b", OldPath: "/a", Before: moved, After: moved},
 		{Path: "/changed", Before: review.Text("1\n"), After: review.Text("5\n")},
 		{Path: "/refused", Before: review.Text("6\n"), After: review.Text("7\n")},
@@ -275,7 +275,7 @@ func TestWhatTheUserWroteIntoANewFileStays(t *testing.T) {
 // What goes makes room first, and what has no room stays.
 func TestOrderOfSteps(t *testing.T) {
 	none, text := review.Content{}, review.Text
-	files := []File{
+	files := []FileChange{
 		{Path: "a", Before: text("a")},
 		{Path: "a/b", After: text("b")},
 		{Path: "c", OldPath: "b", Before: text("1"), After: text("1")},
@@ -352,7 +352,7 @@ func TestAFileWhereAnotherOneWasMakesRoom(t *testing.T) {
 	turn.Changed("/a", review.Content{}, text("new\n"))
 	h.Take(turn)
 	disk := map[string]review.Content{"/a": text("new\n"), "/b": text("old\n")}
-	run := func(files []File) (did []File) {
+	run := func(files []FileChange) (did []FileChange) {
 		var now []review.Content
 		taken := map[string]bool{}
 		for _, f := range files {
