@@ -123,7 +123,7 @@ func (h *Host) flushHistory() {
 	writes.Wait()
 }
 
-const nothingKept = "What is said is not kept, as its folder cannot be written. :checkhealth acp says more."
+const nothingKept = "Transcripts are not kept, as their folder cannot be written. :checkhealth acp says more."
 
 // foundLimit bounds the lines that a search finds.
 const foundLimit = 1000

@@ -102,19 +102,19 @@ func abilities(info session.Info) (list []string) {
 		words string
 	}{
 		{info.Lists, "lists its sessions"},
-		{info.Loads || info.Resumes, "takes them up again"},
+		{info.Loads || info.Resumes, "resumes them"},
 		{info.Forks, "forks them"},
 		{info.Deletes, "deletes them"},
-		{info.Steers, "hears you in a turn"},
+		{info.Steers, "can be steered in a turn"},
 		{info.Directories, "works in several folders"},
 		{info.Images, "sees pictures"},
 		{info.Audio, "hears sounds"},
 		{info.EmbeddedContext, "takes files in a prompt"},
 		{info.SystemPrompt, "takes a system prompt"},
 		{info.HTTPServers || info.SSEServers, "reaches MCP servers by http"},
-		{info.TellsLogin, "tells who is logged in"},
+		{info.TellsLogin, "reports who is logged in"},
 		{info.LogsOut, "logs out"},
-		{info.Providers, "tells its providers"},
+		{info.Providers, "lists its providers"},
 	} {
 		if one.can {
 			list = append(list, one.words)

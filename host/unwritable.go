@@ -30,5 +30,5 @@ func (o *Options) leaveUnwritable() string {
 		return ""
 	}
 	slices.Sort(where)
-	return strings.Join(slices.Compact(where), " and ") + " cannot be written: this goes without " + strings.Join(without, " and ") + "."
+	return strings.Join(slices.Compact(where), " and ") + " cannot be written: running without " + strings.Join(without, " and ") + "."
 }

@@ -21,12 +21,12 @@ func TestFoldersThatCannotBeWrittenAreLeft(t *testing.T) {
 		t.Error("looking has made a folder")
 	}
 	o = Options{State: filepath.Join(file, "acp"), Data: filepath.Join(file, "acp"), Cache: good}
-	want := file + " cannot be written: this goes without saved data."
+	want := file + " cannot be written: running without saved data."
 	if said := o.leaveUnwritable(); said != want || o.State != "" || o.Data != "" || o.Cache != good {
 		t.Errorf("%q is said of %+v", said, o)
 	}
 	o = Options{NoLog: filepath.Join(file, "nvim/acp.log"), State: filepath.Join(file, "acp"), Data: dir}
-	want = file + " cannot be written: this goes without log and saved data."
+	want = file + " cannot be written: running without log and saved data."
 	if said := o.leaveUnwritable(); said != want || o.State != "" || o.Data != dir {
 		t.Errorf("%q is said of %+v", said, o)
 	}

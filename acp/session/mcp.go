@@ -32,7 +32,7 @@ func (m MCPCall) Name() string {
 // Title describes the call in words.
 func (m MCPCall) Title() string {
 	if m.Tool == "" {
-		return m.Server + ": a tool that is not named"
+		return m.Server + ": an unnamed tool"
 	}
 	return m.Server + ": " + m.Tool
 }

@@ -35,10 +35,10 @@ func TestCallsOfMCPServers(t *testing.T) {
 			ToolCall{Title: "mcp.tickets.find", Kind: KindExecute, RawInput: raw(`{"server":"tickets","tool":"find","arguments":{"id":7}}`)},
 			"tickets/find", "tickets: find", `{"id":7}`,
 		},
-		"codex, of which nothing is known": {ToolCall{Meta: meta(`{"is_mcp_tool_approval":true}`)}, "", "an MCP server: a tool that is not named", ""},
+		"codex, of which nothing is known": {ToolCall{Meta: meta(`{"is_mcp_tool_approval":true}`)}, "", "an MCP server: an unnamed tool", ""},
 		"codex-zed": {
 			ToolCall{Title: "Approve find", RawInput: raw(`{"server_name":"tickets","request":{"_meta":{"tool_params":{"id":7}}}}`)},
-			"", "tickets: a tool that is not named", `{"id":7}`,
+			"", "tickets: an unnamed tool", `{"id":7}`,
 		},
 		"codex-zed, which says the tool in its question": {
 			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"mode":"form","message":"Allow the tickets MCP server to run tool \"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call","tool_params":{"id":7}}}}`)},
@@ -50,7 +50,7 @@ func TestCallsOfMCPServers(t *testing.T) {
 		},
 		"codex-zed, of another server": {
 			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"message":"Allow the nvim MCP server to run tool \"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call"}}}`)},
-			"", "tickets: a tool that is not named", "",
+			"", "tickets: an unnamed tool", "",
 		},
 		"gemini": {ToolCall{ID: "mcp_tickets_find-17-0", Title: "find (tickets MCP Server)", Kind: KindOther}, "tickets/find", "tickets: find", ""},
 		"gemini, as it asks": {

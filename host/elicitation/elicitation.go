@@ -62,7 +62,7 @@ func (qs *Questions) Ask(e session.ElicitationRequest) {
 	}
 	if err != nil {
 		e.Reply(session.ElicitationAnswer{Action: session.ElicitationDecline})
-		qs.base.Remark("warning", fmt.Sprintf("A question of %s was declined: %v.", qs.base.Title, err))
+		qs.base.Remark("warning", fmt.Sprintf("A question from %s was declined: %v.", qs.base.Title, err))
 		return
 	}
 	qs.open = append(qs.open, q)

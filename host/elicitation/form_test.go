@@ -243,7 +243,7 @@ func TestPages(t *testing.T) {
 		"https://example.com/a?b=c":         "at example.com",
 		"http://example.com/":               "⚠ It is not encrypted",
 		"http://localhost:8080/":            "at localhost:8080",
-		"https://good.com@evil.example/":    "⚠ What stands before the @",
+		"https://good.com@evil.example/":    "⚠ The part before the @",
 		"https://xn--80ak6aa92e.com/":       "⚠ Its name has letters",
 		"https://аррӏе.com/":                "⚠ Its name has letters",
 		"javascript:alert(1)":               "",

@@ -125,10 +125,10 @@ func pageLines(page *url.URL, address string) []styled.Line {
 	lines = append(lines, styled.Visible([]styled.Line{{Text: address}}, false)...)
 	warn := func(text string) { lines = append(lines, styled.Colored("⚠ "+text, styled.Warning)...) }
 	if page.Scheme == "http" && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, host) {
-		warn("It is not encrypted: what you enter there can be read on the way.")
+		warn("It is not encrypted: others on the network can read what you enter there.")
 	}
 	if page.User != nil {
-		warn("What stands before the @ is not where it leads.")
+		warn("The part before the @ is not where it leads.")
 	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains("."+strings.ToLower(host), ".xn--") {
 		warn("Its name has letters that can look like others.")

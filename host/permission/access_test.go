@@ -561,7 +561,7 @@ func TestHunkSelectionOfARequest(t *testing.T) {
 		d.on(func() { d.SelectHunks(m) })
 		d.settle()
 		d.selects(1, 1, true)
-		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing is refusing") {
+		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing it refuses it") {
 			t.Errorf("the float has\n%s", d.text())
 		}
 		// Looked for again, in a file that has changed above.

@@ -197,7 +197,7 @@ func (rs *Requests) selectionLines(p *request) []styled.Line {
 	case p.write != nil:
 		then = "they are not written"
 	case rejects && refused == all:
-		then = "allowing is refusing"
+		then = "allowing it refuses it"
 	case rejects:
 		then = "allowing asks for the rest"
 	}

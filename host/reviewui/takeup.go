@@ -19,7 +19,7 @@ func (r *Review) TakeUp(about saved.About, remind func(text string)) {
 			remind("The review of this session was saved by a newer version of the plugin: it is left alone, and nothing new is saved, until you update.")
 		case err != nil:
 			r.config.Log.Warn(err.Error())
-			remind("What waited for your review in this session could not be read again; :Acp log says why.")
+			remind("The pending review of this session could not be read; :Acp log says why.")
 		default:
 			remind(waiting(was))
 		}

@@ -18,7 +18,7 @@ func checkGlob(glob string) error {
 		return errors.New("it is not a glob")
 	}
 	if _, rest := doublestar.SplitPattern(glob); slices.Contains(strings.Split(rest, "/"), "..") {
-		return errors.New("it has a .. behind a wildcard")
+		return errors.New("it has a .. after a wildcard")
 	}
 	return nil
 }

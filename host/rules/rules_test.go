@@ -270,7 +270,7 @@ func TestCheck(t *testing.T) {
 		{Rule{Action: Ask}, ""},
 		{Rule{}, `permissions[1].action: expected allow, reject or ask, got ""`},
 		{Rule{Action: Allow, Paths: []string{"a[b"}}, `permissions[1].path "a[b": it is not a glob`},
-		{Rule{Action: Allow, Paths: []string{"a/*/../b"}}, `permissions[1].path "a/*/../b": it has a .. behind a wildcard`},
+		{Rule{Action: Allow, Paths: []string{"a/*/../b"}}, `permissions[1].path "a/*/../b": it has a .. after a wildcard`},
 		{Rule{Action: Allow, Paths: []string{""}}, `permissions[1].path "": it is empty`},
 		{Rule{Action: Allow, Commands: []string{" "}}, `permissions[1].command " ": it is empty`},
 		{Rule{Action: Allow, Commands: []string{"** a"}}, `permissions[1].command "** a": ** can only be its last word`},

@@ -160,7 +160,7 @@ func (t *Transcript) Inspect(row int) []styled.Line {
 			lines = append(lines, l)
 		}
 		if cut {
-			lines = append(lines, styled.Join(styled.Text("  … there is more: see the block whole", styled.More)))
+			lines = append(lines, styled.Join(styled.Text("  … more: open the whole block", styled.More)))
 		}
 	}
 	title := c.Title

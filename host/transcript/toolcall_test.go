@@ -472,7 +472,7 @@ func TestInspect(t *testing.T) {
 	begun := tr.blocks[0].entry.(*session.ToolCall).Started().Format("15:04:05")
 	want := "make\nall\nkind     execute (Bash)\nstatus   completed, 2.0 s, plus 1.0 s that it waited for you\nbegun    " + begun +
 		"\nid       c\npart of  task\nplaces   a:2\n         /b\nmeta     b\": x\n         z:\n           a: 1\n\nInput\n  command: make\n\nOutput\n" +
-		strings.Repeat("  line\n", inspected) + "  … there is more: see the block whole"
+		strings.Repeat("  line\n", inspected) + "  … more: open the whole block"
 	check.Equal(t, got, want, "it tells\n%s")
 	// A new field of a tool call is shown too, or left out on purpose.
 	shownAs := map[string]string{

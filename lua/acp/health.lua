@@ -59,7 +59,7 @@ local function check_host()
   health.info('log: ' .. host.log_file())
   local program = require('acp.prompt.clipboard').program()
   health.info(
-    program and ('images of the clipboard are pasted by %s'):format(program)
+    program and ('%s pastes images from the clipboard'):format(program)
       or 'pasting an image needs wl-paste (wl-clipboard), xclip or pngpaste'
   )
   if vim.fn.executable('go') == 0 then
@@ -91,7 +91,7 @@ local function check_folders()
     if vim.fn.filewritable(dir) ~= 2 then
       health.warn(
         ("%s cannot be written: stdpath('%s') is in it"):format(dir, which),
-        { 'What belongs there is not logged or saved' }
+        { 'Nothing is logged or saved there' }
       )
     end
   end
@@ -124,7 +124,7 @@ local function check_data()
     )
   )
   health.info(
-    ('of these %s are what was said in %d session%s; at most 256 MB'):format(
+    ('%s of it are the transcripts of %d session%s; at most 256 MB'):format(
       size(said),
       transcripts,
       transcripts == 1 and '' or 's'
@@ -170,7 +170,7 @@ local function check_servers_of_agents()
       end
     end
     if agent.installed and #unknown > 0 then
-      local line = 'whether %s can take %s is known when it was started once'
+      local line = 'whether %s can take %s is known once it has been started'
       health.info(line:format(agent.name, table.concat(unknown, ', ')))
     end
   end
@@ -197,7 +197,7 @@ local function check_servers()
     end
   end
   if whole then
-    health.ok('every session has those that it should have')
+    health.ok('every session has all of its servers')
   end
   check_servers_of_agents()
 end

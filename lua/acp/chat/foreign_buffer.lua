@@ -53,7 +53,7 @@ end
 
 api.nvim_create_autocmd('BufEnter', {
   group = api.nvim_create_augroup('acp_foreign_buffer', {}),
-  desc = 'Show files that open in a chat in a window for code',
+  desc = 'Show files that open in a chat in a code window',
   callback = function(event)
     local win, file = api.nvim_get_current_win(), event.buf
     local home = vim.w[win].acp_home

@@ -101,7 +101,7 @@ function M.check()
   for _, id in ipairs(installed.broken()) do
     health.error(
       ('%s was installed by :Acp agents, and its files are gone'):format(id),
-      { ':Acp agents, then i on its line installs it anew' }
+      { ':Acp agents, then i on its line reinstalls it' }
     )
   end
   if not any then

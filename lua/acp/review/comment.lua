@@ -28,7 +28,7 @@ local function open(session)
     height = 1,
     style = 'minimal',
     border = 'rounded',
-    footer = ' <C-s> take · <Esc> leave ',
+    footer = ' <C-s> save · <Esc> leave ',
     footer_pos = 'right',
   })
   require('acp.ui.window').plain(win, {

@@ -77,7 +77,7 @@ func TestHealthNamesServersThatAnAgentCannotTake(t *testing.T) {
 			s.Command("bwipeout")
 			return text
 		}
-		check.Contains(t, health(), "whether puppet can take docs, old is known when it was started once",
+		check.Contains(t, health(), "whether puppet can take docs, old is known once it has been started",
 			"before it was started health says\n%s")
 		s.Command("Acp")
 		p := s.Agent()

@@ -294,7 +294,7 @@ func TestHealthOfAgents(t *testing.T) {
 			return err == nil
 		})
 		health(s, "UTC: Puppet 4.2 · protocol 1 · has a login", "logins it offers, by :Acp auth: "+scene.BrowserLogin["name"].(string),
-			"puppet: it takes them up again, sees pictures", "puppet: not logged in", ":Acp auth")
+			"puppet: it resumes them, sees pictures", "puppet: not logged in", ":Acp auth")
 		p.Exit(3, "out of memory")
 		s.AwaitState("dead")
 		health(s, "out of memory", ":Acp restart", "UTC: Puppet 4.2")
@@ -304,7 +304,7 @@ func TestHealthOfAgents(t *testing.T) {
 		folder := filepath.Join(s.Data, "nvim", "acp", "agents", "tiny", "1.0.0")
 		health(s, "tiny: version 1.0.0, installed by :Acp agents: "+folder)
 		must.Do(t, os.RemoveAll(folder))
-		health(s, "tiny was installed by :Acp agents, and its files are gone", "i on its line installs it anew")
+		health(s, "tiny was installed by :Acp agents, and its files are gone", "i on its line reinstalls it")
 		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
 			t.Errorf("it is not mended: %s", err)
 		}

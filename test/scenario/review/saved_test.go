@@ -454,7 +454,7 @@ func TestSavedByAnotherVersion(t *testing.T) {
 		must.Do(t, err)
 		s.Command("Acp resume s-1")
 		takesUp(s, s.Agent(), scene.SessionID(1))
-		s.AwaitChat("What waited for your review in this session could not be read again; :Acp log says why.")
+		s.AwaitChat("The pending review of this session could not be read; :Acp log says why.")
 		check.Equal(t, allChanges(s), "", "changed are %s")
 		log := s.ReadFile(s.LuaString(`require('acp.rpc.host').log_file()`))
 		check.Contains(t, log, "read the saved changes of a session", "the log has\n%s")

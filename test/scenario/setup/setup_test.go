@@ -201,7 +201,7 @@ func TestGroupsOutliveAColorScheme(t *testing.T) {
 func TestFoldersThatCannotBeWritten(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
 		p := s.Begin()
-		s.AwaitChat("/dev/null cannot be written: this goes without log and saved data.")
+		s.AwaitChat("/dev/null cannot be written: running without log and saved data.")
 		s.WriteFiles("a.lua")
 		s.Keys("i@a")
 		s.AwaitMenu("a.lua")

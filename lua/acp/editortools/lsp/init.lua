@@ -332,7 +332,7 @@ function of_file.rename(q)
     ask(q, 'textDocument/rename', function(client)
       return vim.tbl_extend('force', params(client), { newName = q.args.new_name })
     end, function(answers)
-      tell_edits(q, answers, 'the language server renames nothing there')
+      tell_edits(q, answers, 'the language server finds nothing to rename there')
     end)
   end
 end
@@ -457,7 +457,7 @@ function M.run(tool, args, done)
       local ok, err = pcall(take, ...)
       if not ok then
         vim.lsp.log.warn('acp', tool, err)
-        q.done({ err = 'the language server has answered what makes no sense' })
+        q.done({ err = 'the answer of the language server makes no sense' })
       end
     end
   end
