@@ -161,50 +161,9 @@ func sedRuns(script string, known bool) bool {
 
 // readSed parses a sed script. brackets says that a delimiter in brackets does not count; seds differ in that.
 func readSed(s string, brackets bool) (runs, ok bool) {
-	delimited := func(s string, by byte) (rest string, ok bool) {
-		for i := 0; i < len(s); i++ {
-			switch {
-			case s[i] == '\\':
-				i++
-			case s[i] == by:
-				return s[i+1:], true
-			case s[i] == '[' && brackets:
-				if end := strings.IndexByte(s[min(i+2, len(s)):], ']'); end >= 0 {
-					i += 2 + end
-				}
-			}
-		}
-		return "", false
-	}
-	line := func(s string) string { // behind the end of it
-		for i := 0; i < len(s); i++ {
-			if s[i] == '\\' {
-				i++
-			} else if s[i] == '\n' {
-				return s[i+1:]
-			}
-		}
-		return ""
-	}
 	for {
-		s = strings.TrimLeft(s, " \t\r\n;{}")
-		for s != "" { // addresses
-			switch {
-			case strings.IndexByte("0123456789$,~+! \t", s[0]) >= 0:
-				s = s[1:]
-				continue
-			case s[0] == '/' || s[0] == '\\' && len(s) > 1:
-				by := s[0]
-				if s = s[1:]; by == '\\' {
-					by, s = s[0], s[1:]
-				}
-				if s, ok = delimited(s, by); !ok {
-					return false, false
-				}
-				s = strings.TrimLeft(s, "IM")
-				continue
-			}
-			break
+		if s, ok = afterSedAddresses(strings.TrimLeft(s, " \t\r\n;{}"), brackets); !ok {
+			return false, false
 		}
 		if s == "" {
 			return false, true
@@ -219,8 +178,8 @@ func readSed(s string, brackets bool) (runs, ok bool) {
 				return false, false
 			}
 			by := s[0]
-			if s, ok = delimited(s[1:], by); ok {
-				s, ok = delimited(s, by)
+			if s, ok = afterSedDelimiter(s[1:], by, brackets); ok {
+				s, ok = afterSedDelimiter(s, by, brackets)
 			}
 			if !ok {
 				return false, false
@@ -230,13 +189,13 @@ func readSed(s string, brackets bool) (runs, ok bool) {
 					return true, true
 				}
 				if s[0] == 'w' {
-					s = line(s)
+					s = afterSedLine(s)
 					break
 				}
 				s = s[1:]
 			}
 		case strings.IndexByte("aicrRwW#", c) >= 0:
-			s = line(s)
+			s = afterSedLine(s)
 		case strings.IndexByte("btT:", c) >= 0:
 			end := strings.IndexAny(s, ";\n}")
 			if end < 0 {
@@ -250,4 +209,52 @@ func readSed(s string, brackets bool) (runs, ok bool) {
 			return false, false
 		}
 	}
+}
+
+func afterSedAddresses(s string, brackets bool) (rest string, ok bool) {
+	for s != "" {
+		switch {
+		case strings.IndexByte("0123456789$,~+! \t", s[0]) >= 0:
+			s = s[1:]
+		case s[0] == '/' || s[0] == '\\' && len(s) > 1:
+			by := s[0]
+			if s = s[1:]; by == '\\' {
+				by, s = s[0], s[1:]
+			}
+			if s, ok = afterSedDelimiter(s, by, brackets); !ok {
+				return "", false
+			}
+			s = strings.TrimLeft(s, "IM")
+		default:
+			return s, true
+		}
+	}
+	return "", true
+}
+
+func afterSedDelimiter(s string, by byte, brackets bool) (rest string, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case s[i] == by:
+			return s[i+1:], true
+		case s[i] == '[' && brackets:
+			if end := strings.IndexByte(s[min(i+2, len(s)):], ']'); end >= 0 {
+				i += 2 + end
+			}
+		}
+	}
+	return "", false
+}
+
+func afterSedLine(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == '\n' {
+			return s[i+1:]
+		}
+	}
+	return ""
 }

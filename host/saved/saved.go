@@ -337,26 +337,7 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	if err := decoded(data, &from); err != nil {
 		return fail(err)
 	}
-	text := func(name string) (string, error) {
-		var sum checkpoint.Sum
-		switch {
-		case name == "":
-			return "", nil
-		case name[0] == '=':
-			return name[1:], nil
-		case name[0] != '#' || len(name) != 1+len(sum):
-			return "", fmt.Errorf("%q names no text", name)
-		}
-		copy(sum[:], name[1:])
-		if known, ok := texts[sum]; ok {
-			return known, nil
-		}
-		data, err := content(sum)
-		if err == nil {
-			texts[sum] = string(data)
-		}
-		return texts[sum], err
-	}
+	text := named(texts, content)
 	s := Session{About: from.About, Originals: from.Exact, Comments: from.Comments, Told: from.Told}
 	var err error
 	if s.Record, err = review.Load(from.Record, limit, text); err != nil {
@@ -406,6 +387,31 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 		s.Comments[n].Present = &present
 	}
 	return s, nil
+}
+
+// named returns a function that finds a text by its name in an index: in the name itself, among the known ones, or by
+// its hash in the store.
+func named(known map[checkpoint.Sum]string, content func(checkpoint.Sum) ([]byte, error)) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		var sum checkpoint.Sum
+		switch {
+		case name == "":
+			return "", nil
+		case name[0] == '=':
+			return name[1:], nil
+		case name[0] != '#' || len(name) != 1+len(sum):
+			return "", fmt.Errorf("%q names no text", name)
+		}
+		copy(sum[:], name[1:])
+		if text, ok := known[sum]; ok {
+			return text, nil
+		}
+		data, err := content(sum)
+		if err == nil {
+			known[sum] = string(data)
+		}
+		return known[sum], err
+	}
 }
 
 // Entry is a session that was saved.

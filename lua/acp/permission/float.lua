@@ -353,13 +353,11 @@ local function notify_waiting()
 end
 
 ---@param request acp.OpenPermission
----@param count integer
-local function open(request, count)
-  local brief = diff_view.shows(request.id)
-  local asks = brief and request.brief or request.lines
-  local edge = right_edge()
-  local footer = footer_of(request, count, false)
-  local title = ' ' .. heading_of(request) .. ' '
+---@param asks string[]
+---@param title string
+---@param footer string
+---@return integer width that shows all of it, within limits
+local function width_of(request, asks, title, footer)
   local width = math.max(wrap.cells(title), wrap.cells(footer), 24)
   for _, line in ipairs(asks) do
     width = math.max(width, #line > 400 and 100 or wrap.cells(line) + 2)
@@ -373,7 +371,18 @@ local function open(request, count)
   if #asks > math.max(3, most() - #request.options - 1) then
     width = math.max(width, 60) -- for what it says of its pages
   end
-  width = math.max(8, math.min(width, edge - 4, 100))
+  return math.max(8, math.min(width, right_edge() - 4, 100))
+end
+
+---@param request acp.OpenPermission
+---@param count integer
+local function open(request, count)
+  local brief = diff_view.shows(request.id)
+  local asks = brief and request.brief or request.lines
+  local edge = right_edge()
+  local footer = footer_of(request, count, false)
+  local title = ' ' .. heading_of(request) .. ' '
+  local width = width_of(request, asks, title, footer)
   title = wrap.cut(title, width)
   local float = compose(request, asks, brief and request.brief_marks or request.marks, width)
   local buf = fill(float)

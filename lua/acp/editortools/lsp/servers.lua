@@ -13,6 +13,16 @@ local idle = 60000
 ---How large a file may be that is opened for them, in bytes.
 local largest = 5 * 1024 * 1024
 
+---Calls a function of a client, which is a method since Neovim 0.11.
+---@param client vim.lsp.Client
+---@param name string
+local function call(client, name, ...)
+  if new then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
 ---@type table<integer, uv.uv_timer_t> what closes the buffers that were opened here
 local closing = {}
 
@@ -195,12 +205,7 @@ api.nvim_create_autocmd('User', {
     local kind = vim.uv.fs_stat(path) and 2 or 3 -- changed, or deleted
     local params = { changes = { { uri = vim.uri_from_fname(path), type = kind } } }
     for _, client in ipairs(M.of()) do
-      if new then
-        client:notify('workspace/didChangeWatchedFiles', params)
-      else
-        ---@diagnostic disable-next-line: param-type-mismatch
-        client.notify('workspace/didChangeWatchedFiles', params)
-      end
+      call(client, 'notify', 'workspace/didChangeWatchedFiles', params)
     end
   end,
 })
@@ -292,12 +297,7 @@ function M.ask(clients, method, params, buf, limit, done)
     timer:close()
     pcall(api.nvim_del_augroup_by_id, group)
     for client, id in pairs(waiting) do
-      if new then
-        client:cancel_request(id)
-      else
-        ---@diagnostic disable-next-line: param-type-mismatch, missing-parameter
-        client.cancel_request(id)
-      end
+      call(client, 'cancel_request', id)
     end
     return true
   end
@@ -329,13 +329,7 @@ function M.ask(clients, method, params, buf, limit, done)
       came(client, { client = client, result = result, err = failure })
     end
     waiting[client], count = 0, count + 1
-    local ok, id
-    if new then
-      ok, id = client:request(method, params(client), handler, buf)
-    else
-      ---@diagnostic disable-next-line: param-type-mismatch, missing-parameter
-      ok, id = client.request(method, params(client), handler, buf)
-    end
+    local ok, id = call(client, 'request', method, params(client), handler, buf)
     if not ok then
       came(client)
     elseif waiting[client] then
