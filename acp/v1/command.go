@@ -12,7 +12,6 @@ type AvailableCommandsUpdate struct {
 	Meta              json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the commands as an update of the session.
 func (u AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	type body AvailableCommandsUpdate
 	return acp.EncodeVariant("sessionUpdate", "available_commands_update", body(u))

@@ -34,7 +34,6 @@ type SessionConfigOption struct {
 	Meta        json.RawMessage             `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the option and its kind as one object.
 func (o SessionConfigOption) MarshalJSON() ([]byte, error) {
 	type common SessionConfigOption
 	return encodeInline(common(o), o.Kind)
@@ -60,7 +59,6 @@ type SessionConfigSelect struct {
 	Options      SessionConfigSelectOptions `json:"options" wire:"required"`
 }
 
-// MarshalJSON encodes the kind with its type.
 func (k SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	type body SessionConfigSelect
 	return acp.EncodeVariant("type", "select", body(k))
@@ -71,7 +69,6 @@ type SessionConfigBoolean struct {
 	CurrentValue bool `json:"currentValue" wire:"required"`
 }
 
-// MarshalJSON encodes the kind with its type.
 func (k SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	type body SessionConfigBoolean
 	return acp.EncodeVariant("type", "boolean", body(k))

@@ -48,7 +48,6 @@ type ElicitationFormMode struct {
 	RequestedSchema ElicitationSchema `json:"requestedSchema" wire:"required"`
 }
 
-// MarshalJSON encodes the mode with its name.
 func (m ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	type body ElicitationFormMode
 	return acp.EncodeVariant("mode", "form", body(m))
@@ -60,7 +59,6 @@ type ElicitationURLMode struct {
 	URL           string        `json:"url" wire:"required"`
 }
 
-// MarshalJSON encodes the mode with its name.
 func (m ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	type body ElicitationURLMode
 	return acp.EncodeVariant("mode", "url", body(m))
@@ -175,7 +173,6 @@ type StringPropertySchema struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the field with its type.
 func (p StringPropertySchema) MarshalJSON() ([]byte, error) {
 	type body StringPropertySchema
 	return acp.EncodeVariant("type", "string", body(p))
@@ -199,7 +196,6 @@ type NumberPropertySchema struct {
 	Meta        json.RawMessage  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the field with its type.
 func (p NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	type body NumberPropertySchema
 	return acp.EncodeVariant("type", "number", body(p))
@@ -215,7 +211,6 @@ type IntegerPropertySchema struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the field with its type.
 func (p IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	type body IntegerPropertySchema
 	return acp.EncodeVariant("type", "integer", body(p))
@@ -229,7 +224,6 @@ type BooleanPropertySchema struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the field with its type.
 func (p BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	type body BooleanPropertySchema
 	return acp.EncodeVariant("type", "boolean", body(p))
@@ -246,7 +240,6 @@ type MultiSelectPropertySchema struct {
 	Meta        json.RawMessage  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the field with its type.
 func (p MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	type body MultiSelectPropertySchema
 	return acp.EncodeVariant("type", "array", body(p))
@@ -265,7 +258,6 @@ type StringMultiSelectItems struct {
 	Meta json.RawMessage  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the choices with their type.
 func (i StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	type body StringMultiSelectItems
 	return acp.EncodeVariant("type", "string", body(i))

@@ -40,7 +40,6 @@ type MCPServerHTTP struct {
 	Meta    json.RawMessage           `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the server with its type.
 func (s MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	type body MCPServerHTTP
 	return acp.EncodeVariant("type", "http", body(s))
@@ -54,7 +53,6 @@ type MCPServerSSE struct {
 	Meta    json.RawMessage           `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the server with its type.
 func (s MCPServerSSE) MarshalJSON() ([]byte, error) {
 	type body MCPServerSSE
 	return acp.EncodeVariant("type", "sse", body(s))

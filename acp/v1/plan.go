@@ -12,7 +12,6 @@ type Plan struct {
 	Meta    json.RawMessage     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the plan as an update of the session.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type body Plan
 	return acp.EncodeVariant("sessionUpdate", "plan", body(p))

@@ -33,7 +33,6 @@ type ToolCall struct {
 	Meta       json.RawMessage                  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the call as an update of the session.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
 	type body ToolCall
 	return acp.EncodeVariant("sessionUpdate", "tool_call", body(c))
@@ -53,7 +52,6 @@ type ToolCallUpdate struct {
 	Meta       json.RawMessage                  `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the change as an update of the session.
 func (c ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	type body ToolCallUpdate
 	return acp.EncodeVariant("sessionUpdate", "tool_call_update", body(c))
@@ -82,7 +80,6 @@ type Content struct {
 	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the content with its type.
 func (c Content) MarshalJSON() ([]byte, error) {
 	type body Content
 	return acp.EncodeVariant("type", "content", body(c))
@@ -98,7 +95,6 @@ type Diff struct {
 	Meta    json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the diff with its type.
 func (d Diff) MarshalJSON() ([]byte, error) {
 	type body Diff
 	return acp.EncodeVariant("type", "diff", body(d))
@@ -110,7 +106,6 @@ type Terminal struct {
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the terminal with its type.
 func (t Terminal) MarshalJSON() ([]byte, error) {
 	type body Terminal
 	return acp.EncodeVariant("type", "terminal", body(t))

@@ -68,7 +68,6 @@ type ContentChunk struct {
 // UserMessageChunk is a piece of what the user said.
 type UserMessageChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c UserMessageChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "user_message_chunk", ContentChunk(c))
 }
@@ -76,7 +75,6 @@ func (c UserMessageChunk) MarshalJSON() ([]byte, error) {
 // AgentMessageChunk is a piece of what the agent says.
 type AgentMessageChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c AgentMessageChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_message_chunk", ContentChunk(c))
 }
@@ -84,7 +82,6 @@ func (c AgentMessageChunk) MarshalJSON() ([]byte, error) {
 // AgentThoughtChunk is a piece of what the agent thinks.
 type AgentThoughtChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c AgentThoughtChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_thought_chunk", ContentChunk(c))
 }
@@ -95,7 +92,6 @@ type CurrentModeUpdate struct {
 	Meta          json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	type body CurrentModeUpdate
 	return acp.EncodeVariant("sessionUpdate", "current_mode_update", body(u))
@@ -107,7 +103,6 @@ type ConfigOptionUpdate struct {
 	Meta          json.RawMessage               `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	type body ConfigOptionUpdate
 	return acp.EncodeVariant("sessionUpdate", "config_option_update", body(u))
@@ -121,7 +116,6 @@ type SessionInfoUpdate struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	type body SessionInfoUpdate
 	return acp.EncodeVariant("sessionUpdate", "session_info_update", body(u))
@@ -136,7 +130,6 @@ type UsageUpdate struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u UsageUpdate) MarshalJSON() ([]byte, error) {
 	type body UsageUpdate
 	return acp.EncodeVariant("sessionUpdate", "usage_update", body(u))
@@ -160,7 +153,6 @@ type Notice struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (n Notice) MarshalJSON() ([]byte, error) {
 	type body Notice
 	return acp.EncodeVariant("sessionUpdate", "notice", body(n))
@@ -190,7 +182,6 @@ type CompactionUpdate struct {
 	Meta         acp.Opt[json.RawMessage]     `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u CompactionUpdate) MarshalJSON() ([]byte, error) {
 	type body CompactionUpdate
 	return acp.EncodeVariant("sessionUpdate", "compaction_update", body(u))
@@ -203,7 +194,6 @@ type CompactionSummaryChunk struct {
 	Meta         json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	type body CompactionSummaryChunk
 	return acp.EncodeVariant("sessionUpdate", "compaction_summary_chunk", body(u))

@@ -18,7 +18,6 @@ type SessionConfigOption struct {
 	Meta        json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the option and its kind as one object.
 func (o SessionConfigOption) MarshalJSON() ([]byte, error) {
 	type common SessionConfigOption
 	return encodeInline(common(o), o.Kind)
@@ -45,7 +44,6 @@ type SessionConfigSelect struct {
 	Options      SessionConfigSelectOptions `json:"options" wire:"required"`
 }
 
-// MarshalJSON encodes the kind with its name.
 func (k SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	type body SessionConfigSelect
 	return acp.EncodeVariant("type", "select", body(k))
@@ -56,7 +54,6 @@ type SessionConfigBoolean struct {
 	CurrentValue bool `json:"currentValue" wire:"required"`
 }
 
-// MarshalJSON encodes the kind with its name.
 func (k SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	type body SessionConfigBoolean
 	return acp.EncodeVariant("type", "boolean", body(k))
@@ -119,7 +116,6 @@ type ConfigOptionUpdate struct {
 	Meta          json.RawMessage               `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	type body ConfigOptionUpdate
 	return acp.EncodeVariant("sessionUpdate", "config_option_update", body(u))
@@ -131,7 +127,6 @@ type AvailableCommandsUpdate struct {
 	Meta              json.RawMessage            `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	type body AvailableCommandsUpdate
 	return acp.EncodeVariant("sessionUpdate", "available_commands_update", body(u))

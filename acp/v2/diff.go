@@ -14,7 +14,6 @@ type Diff struct {
 	Meta    json.RawMessage      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the diff with its type.
 func (d Diff) MarshalJSON() ([]byte, error) {
 	type body Diff
 	return acp.EncodeVariant("type", "diff", body(d))
@@ -53,7 +52,6 @@ type DiffChange struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the change and its operation as one object.
 func (c DiffChange) MarshalJSON() ([]byte, error) {
 	type common DiffChange
 	return encodeInline(common(c), c.Operation)
@@ -105,27 +103,22 @@ type (
 	DiffCopy DiffPathPairChange
 )
 
-// MarshalJSON encodes the operation with its name.
 func (o DiffAdd) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("operation", "add", DiffPathChange(o))
 }
 
-// MarshalJSON encodes the operation with its name.
 func (o DiffDelete) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("operation", "delete", DiffPathChange(o))
 }
 
-// MarshalJSON encodes the operation with its name.
 func (o DiffModify) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("operation", "modify", DiffPathChange(o))
 }
 
-// MarshalJSON encodes the operation with its name.
 func (o DiffMove) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("operation", "move", DiffPathPairChange(o))
 }
 
-// MarshalJSON encodes the operation with its name.
 func (o DiffCopy) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("operation", "copy", DiffPathPairChange(o))
 }

@@ -17,7 +17,6 @@ type ContentChunk struct {
 // UserMessageChunk is a piece of what the user said.
 type UserMessageChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c UserMessageChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "user_message_chunk", ContentChunk(c))
 }
@@ -25,7 +24,6 @@ func (c UserMessageChunk) MarshalJSON() ([]byte, error) {
 // AgentMessageChunk is a piece of what the agent says.
 type AgentMessageChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c AgentMessageChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_message_chunk", ContentChunk(c))
 }
@@ -33,7 +31,6 @@ func (c AgentMessageChunk) MarshalJSON() ([]byte, error) {
 // AgentThoughtChunk is a piece of what the agent thinks.
 type AgentThoughtChunk ContentChunk
 
-// MarshalJSON encodes the chunk as an update.
 func (c AgentThoughtChunk) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_thought_chunk", ContentChunk(c))
 }
@@ -48,7 +45,6 @@ type Message struct {
 // UserMessage is a message of the user's.
 type UserMessage Message
 
-// MarshalJSON encodes the message as an update.
 func (m UserMessage) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "user_message", Message(m))
 }
@@ -56,7 +52,6 @@ func (m UserMessage) MarshalJSON() ([]byte, error) {
 // AgentMessage is a message of the agent's.
 type AgentMessage Message
 
-// MarshalJSON encodes the message as an update.
 func (m AgentMessage) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_message", Message(m))
 }
@@ -64,7 +59,6 @@ func (m AgentMessage) MarshalJSON() ([]byte, error) {
 // AgentThought is a thought of the agent's.
 type AgentThought Message
 
-// MarshalJSON encodes the thought as an update.
 func (m AgentThought) MarshalJSON() ([]byte, error) {
 	return acp.EncodeVariant("sessionUpdate", "agent_thought", Message(m))
 }
@@ -80,7 +74,6 @@ type StateUpdate struct {
 	Meta       json.RawMessage       `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u StateUpdate) MarshalJSON() ([]byte, error) {
 	type body StateUpdate
 	return acp.EncodeVariant("sessionUpdate", "state_update", body(u))
@@ -121,7 +114,6 @@ type PlanUpdate struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u PlanUpdate) MarshalJSON() ([]byte, error) {
 	type body PlanUpdate
 	return acp.EncodeVariant("sessionUpdate", "plan_update", body(u))
@@ -140,7 +132,6 @@ type SessionInfoUpdate struct {
 	Meta      json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	type body SessionInfoUpdate
 	return acp.EncodeVariant("sessionUpdate", "session_info_update", body(u))
@@ -154,7 +145,6 @@ type UsageUpdate struct {
 	Meta json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u UsageUpdate) MarshalJSON() ([]byte, error) {
 	type body UsageUpdate
 	return acp.EncodeVariant("sessionUpdate", "usage_update", body(u))
@@ -168,7 +158,6 @@ type Notice struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the notice as an update.
 func (n Notice) MarshalJSON() ([]byte, error) {
 	type body Notice
 	return acp.EncodeVariant("sessionUpdate", "notice", body(n))
@@ -183,7 +172,6 @@ type CompactionUpdate struct {
 	Meta         json.RawMessage              `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the update with its kind.
 func (u CompactionUpdate) MarshalJSON() ([]byte, error) {
 	type body CompactionUpdate
 	return acp.EncodeVariant("sessionUpdate", "compaction_update", body(u))
@@ -196,7 +184,6 @@ type CompactionSummaryChunk struct {
 	Meta         json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the chunk as an update.
 func (c CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	type body CompactionSummaryChunk
 	return acp.EncodeVariant("sessionUpdate", "compaction_summary_chunk", body(c))

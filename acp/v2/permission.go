@@ -60,7 +60,6 @@ type CommandPermissionSubject struct {
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the subject with its type.
 func (s CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 	type body CommandPermissionSubject
 	return acp.EncodeVariant("type", "command", body(s))

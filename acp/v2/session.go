@@ -139,7 +139,6 @@ type MCPServerStdio struct {
 	Meta    json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the server with its type.
 func (s MCPServerStdio) MarshalJSON() ([]byte, error) {
 	type body MCPServerStdio
 	return acp.EncodeVariant("type", "stdio", body(s))
@@ -153,7 +152,6 @@ type MCPServerHTTP struct {
 	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the server with its type.
 func (s MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	type body MCPServerHTTP
 	return acp.EncodeVariant("type", "http", body(s))

@@ -20,7 +20,6 @@ type TerminalUpdate struct {
 	Meta         acp.Opt[json.RawMessage]      `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the change as an update of the session.
 func (u TerminalUpdate) MarshalJSON() ([]byte, error) {
 	type body TerminalUpdate
 	return acp.EncodeVariant("sessionUpdate", "terminal_update", body(u))
@@ -60,7 +59,6 @@ type TerminalOutputChunk struct {
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the chunk as an update of the session.
 func (c TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 	type body TerminalOutputChunk
 	return acp.EncodeVariant("sessionUpdate", "terminal_output_chunk", body(c))

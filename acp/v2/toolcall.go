@@ -36,7 +36,6 @@ type ToolCallUpdate struct {
 	Meta         acp.Opt[json.RawMessage]         `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the change as an update of the session.
 func (c ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	type body ToolCallUpdate
 	return acp.EncodeVariant("sessionUpdate", "tool_call_update", body(c))
@@ -55,7 +54,6 @@ type ToolCallContentChunk struct {
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the chunk as an update of the session.
 func (c ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 	type body ToolCallContentChunk
 	return acp.EncodeVariant("sessionUpdate", "tool_call_content_chunk", body(c))
@@ -84,7 +82,6 @@ type Content struct {
 	Meta    json.RawMessage   `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the content with its type.
 func (c Content) MarshalJSON() ([]byte, error) {
 	type body Content
 	return acp.EncodeVariant("type", "content", body(c))
@@ -97,7 +94,6 @@ type Terminal struct {
 	Meta       json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the terminal with its type.
 func (t Terminal) MarshalJSON() ([]byte, error) {
 	type body Terminal
 	return acp.EncodeVariant("type", "terminal", body(t))

@@ -35,7 +35,6 @@ type TextContent struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the block with its type.
 func (c TextContent) MarshalJSON() ([]byte, error) {
 	type body TextContent
 	return acp.EncodeVariant("type", "text", body(c))
@@ -50,7 +49,6 @@ type ImageContent struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the block with its type.
 func (c ImageContent) MarshalJSON() ([]byte, error) {
 	type body ImageContent
 	return acp.EncodeVariant("type", "image", body(c))
@@ -64,7 +62,6 @@ type AudioContent struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the block with its type.
 func (c AudioContent) MarshalJSON() ([]byte, error) {
 	type body AudioContent
 	return acp.EncodeVariant("type", "audio", body(c))
@@ -83,7 +80,6 @@ type ResourceLink struct {
 	Meta        json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the block with its type.
 func (c ResourceLink) MarshalJSON() ([]byte, error) {
 	type body ResourceLink
 	return acp.EncodeVariant("type", "resource_link", body(c))
@@ -114,7 +110,6 @@ type EmbeddedResource struct {
 	Meta        json.RawMessage          `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the block with its type.
 func (c EmbeddedResource) MarshalJSON() ([]byte, error) {
 	type body EmbeddedResource
 	return acp.EncodeVariant("type", "resource", body(c))

@@ -58,7 +58,6 @@ type SelectedPermissionOutcome struct {
 	Meta     json.RawMessage    `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the outcome with its name.
 func (o SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	type body SelectedPermissionOutcome
 	return acp.EncodeVariant("outcome", "selected", body(o))
@@ -69,7 +68,6 @@ type CancelledPermissionOutcome struct {
 	Meta json.RawMessage `json:"_meta,omitzero" wire:"lenient,object"`
 }
 
-// MarshalJSON encodes the outcome with its name.
 func (o CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 	type body CancelledPermissionOutcome
 	return acp.EncodeVariant("outcome", "cancelled", body(o))
