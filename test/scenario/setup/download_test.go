@@ -13,12 +13,14 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
 // release builds the release for this machine, twice, and checks that both are the same.
 func release(t *testing.T) (folder, lua string) {
 	t.Helper()
+	nvimtest.Need(t)
 	var builds []string
 	for range 2 {
 		dir := t.TempDir()
