@@ -27,7 +27,7 @@ func inV2(p ToolCallPatch) v2.ToolCallUpdate {
 		Kind:      mapOpt(p.Kind, func(k ToolKind) wire.ToolKind { return wire.ToolKind(k) }),
 		Status:    mapOpt(p.Status, func(s ToolCallStatus) v2.ToolCallStatus { return v2.ToolCallStatus(s) }),
 		Content:   mapOpt(p.Content, contentInV2),
-		Locations: mapOpt(p.Locations, locationsInV2),
+		Locations: mapOpt(p.Locations, toLocations),
 		RawInput:  p.RawInput, RawOutput: p.RawOutput,
 		Meta: mapOpt(p.Meta, func(m map[string]json.RawMessage) json.RawMessage { return encoded(m) }),
 	}
@@ -57,7 +57,7 @@ func contentInV2(list []ToolCallContent) []v2.ToolCallContent {
 	return content
 }
 
-func locationsInV2(list []Location) []wire.ToolCallLocation {
+func toLocations(list []Location) []wire.ToolCallLocation {
 	var locations []wire.ToolCallLocation
 	for _, l := range list {
 		w := wire.ToolCallLocation{Path: l.Path}
@@ -86,7 +86,7 @@ func inV1(p ToolCallPatch) (update v1.ToolCallUpdate, lost []string) {
 		Kind:      mapOpt(unlessNull(p.Kind), func(k ToolKind) wire.ToolKind { return wire.ToolKind(k) }),
 		Status:    mapOpt(unlessNull(p.Status), func(s ToolCallStatus) v1.ToolCallStatus { return v1.ToolCallStatus(s) }),
 		Content:   emptyIfNull(mapOpt(p.Content, contentInV1)),
-		Locations: emptyIfNull(mapOpt(p.Locations, locationsInV1)),
+		Locations: emptyIfNull(mapOpt(p.Locations, toLocations)),
 		RawInput:  unlessNull(p.RawInput), RawOutput: unlessNull(p.RawOutput),
 	}
 	if meta, ok := p.Meta.Get(); ok {
@@ -115,18 +115,6 @@ func contentInV1(list []ToolCallContent) []v1.ToolCallContent {
 		}
 	}
 	return content
-}
-
-func locationsInV1(list []Location) []wire.ToolCallLocation {
-	var locations []wire.ToolCallLocation
-	for _, l := range list {
-		w := wire.ToolCallLocation{Path: l.Path}
-		if l.Line > 0 {
-			w.Line = acp.Set(uint32(l.Line))
-		}
-		locations = append(locations, w)
-	}
-	return locations
 }
 
 func encoded(v any) json.RawMessage {
