@@ -76,17 +76,6 @@ func WithLogger(l *slog.Logger) Option {
 	return func(c *Conn) { c.log = l }
 }
 
-// WithQueueLimit bounds the bytes that may wait for the peer to read them; the default is 64 MiB. The message that
-// fills the queue still goes in, the next one ends the connection with a *QueueFullError.
-func WithQueueLimit(bytes int) Option {
-	return func(c *Conn) { c.out.limit = bytes }
-}
-
-// WithStallAfter sets how long one write may be stuck before Stalled says so; the default is 10 seconds.
-func WithStallAfter(d time.Duration) Option {
-	return func(c *Conn) { c.out.stallAfter = d }
-}
-
 // NewConn starts reading messages from stdout, the agent's, and returns the connection. It closes stdin when the
 // connection ends, but never stdout, which it reads to the end even then so that the agent can exit in its own way: the
 // reader goroutine lives until stdout's owner has closed it.
@@ -100,7 +89,7 @@ func NewConn(stdout io.Reader, stdin io.WriteCloser, h Handler, opts ...Option) 
 		requests:   make(map[uint64]*Request),
 		out: &writer{
 			w:          stdin,
-			limit:      64 << 20,
+			limit:      64 << 20, // the message that fills the queue still goes in, the next one ends the connection
 			stallAfter: 10 * time.Second,
 			flushGrace: 200 * time.Millisecond,
 		},
@@ -201,7 +190,7 @@ func (c *Conn) Err() error {
 	return c.err
 }
 
-// Stalled is closed once the peer has not taken a single byte for the time set by WithStallAfter although there was
+// Stalled is closed once the peer has not taken a single byte for ten seconds although there was
 // something to write.
 func (c *Conn) Stalled() <-chan struct{} { return c.out.stalled }
 

@@ -52,6 +52,10 @@ func connect(t *testing.T, h Handler, opts ...Option) *peer {
 	return p
 }
 
+func queueLimit(bytes int) Option { return func(c *Conn) { c.out.limit = bytes } }
+
+func stallAfter(d time.Duration) Option { return func(c *Conn) { c.out.stallAfter = d } }
+
 // connectUnread is connect with an agent that does not read.
 func connectUnread(t *testing.T, h Handler, opts ...Option) *peer {
 	t.Helper()
@@ -597,7 +601,7 @@ func TestCallbacksMayUseTheConnection(t *testing.T) {
 
 func TestPeerThatDoesNotRead(t *testing.T) {
 	h := newEvents()
-	p := connectUnread(t, h, WithQueueLimit(1<<20), WithStallAfter(time.Millisecond))
+	p := connectUnread(t, h, queueLimit(1<<20), stallAfter(time.Millisecond))
 	p.conn.Call("a", nil, h.done("a"))
 	params := strings.Repeat("x", 10_000)
 	var err error
@@ -616,14 +620,14 @@ func TestPeerThatDoesNotRead(t *testing.T) {
 }
 
 func TestMessageLargerThanTheQueue(t *testing.T) {
-	p := connect(t, newEvents(), WithQueueLimit(100))
+	p := connect(t, newEvents(), queueLimit(100))
 	want := strings.Repeat("x", 1<<20)
 	must.Do(t, p.conn.Notify("n", want))
 	p.expect(`{"jsonrpc":"2.0","method":"n","params":"` + want + `"}`)
 }
 
 func TestWhatIsWrittenNoLongerCounts(t *testing.T) {
-	p := connect(t, newEvents(), WithQueueLimit(100))
+	p := connect(t, newEvents(), queueLimit(100))
 	for i := range 100 {
 		must.Do(t, p.conn.Notify("n", i))
 		p.expect(fmt.Sprintf(`{"jsonrpc":"2.0","method":"n","params":%d}`, i))
@@ -632,7 +636,7 @@ func TestWhatIsWrittenNoLongerCounts(t *testing.T) {
 
 func TestReadingGoesOnWhileWritingIsStuck(t *testing.T) {
 	h := newEvents()
-	p := connectUnread(t, h, WithStallAfter(time.Millisecond))
+	p := connectUnread(t, h, stallAfter(time.Millisecond))
 	must.Do(t, p.conn.Notify("n", strings.Repeat("x", 1<<20)))
 	must.Receive(t, "Stalled", p.conn.Stalled())
 	for i := range 100 {

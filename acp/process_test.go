@@ -438,7 +438,7 @@ func TestDeathOfAnAgent(t *testing.T) {
 
 func TestShutdownWhileAWriteIsStuck(t *testing.T) {
 	p := start(t, "stubborn")
-	c := NewConn(p.Stdout, p.Stdin, newEvents(), WithStallAfter(time.Millisecond))
+	c := NewConn(p.Stdout, p.Stdin, newEvents(), stallAfter(time.Millisecond))
 	must.Do(t, c.Notify("n", strings.Repeat("x", 1<<20)))
 	must.Receive(t, "Stalled", c.Stalled())
 	p.Shutdown(0, time.Millisecond)
