@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -774,9 +775,7 @@ func TestConcurrentUse(t *testing.T) {
 				answers.Add(1)
 				cancel := p.conn.Call("echo", json.RawMessage(want), func(got json.RawMessage, err error) {
 					defer answers.Done()
-					if running.Add(1) != 1 {
-						t.Error("two callbacks at a time")
-					}
+					check.Equal(t, running.Add(1), 1, "two callbacks at a time: %v")
 					defer running.Add(-1)
 					if err != nil || string(got) != want {
 						t.Errorf("got %s %v, want %s", got, err, want)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // shape is a union to test with.
@@ -275,9 +277,7 @@ func TestDecodeInline(t *testing.T) {
 		Kind shape  `json:"-" wire:"inline"`
 	}
 	var got option
-	if err := Decode([]byte(`[{"radius":3,"id":"a","type":"circle"}]`), &[]option{}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Decode([]byte(`[{"radius":3,"id":"a","type":"circle"}]`), &[]option{}))
 	err := Decode([]byte(`{"radius":3,"id":"a","type":"circle"}`), &got)
 	if want := (option{"a", &circle{3}}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestOpt(t *testing.T) {
@@ -33,12 +34,8 @@ func TestOpt(t *testing.T) {
 				t.Errorf("Marshal = %s, %v, want %s", encoded, err, c.wire)
 			}
 			var std, own record
-			if err := json.Unmarshal([]byte(c.wire), &std); err != nil {
-				t.Error(err)
-			}
-			if err := Decode([]byte(c.wire), &own); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(c.wire), &std))
+			must.Do(t, Decode([]byte(c.wire), &own))
 			for _, decoded := range []record{std, own} {
 				name := decoded.Name
 				check.Equal(t, name, c.value.Name, "decoded %+v")

@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func FuzzValid(f *testing.F) {
@@ -10,8 +12,6 @@ func FuzzValid(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if got, want := valid(data), json.Valid(data); got != want {
-			t.Errorf("%q: %v, want %v", data, got, want)
-		}
+		check.Equal(t, valid(data), json.Valid(data), "%q: %v", data)
 	})
 }

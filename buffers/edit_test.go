@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -76,9 +77,7 @@ func (n *neovim) wantMode(path string, want fs.FileMode) {
 	n.t.Helper()
 	info, err := os.Stat(path)
 	must.Do(n.t, err)
-	if info.Mode().Perm() != want {
-		n.t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
-	}
+	check.Equal(n.t, info.Mode().Perm(), want, "%s has mode %v", path)
 }
 
 // exists reports whether there is a file.
@@ -556,9 +555,7 @@ func TestEditSavesAsTheUserDoes(t *testing.T) {
 		w := n.change(path, replacing("one", "T"))
 		n.wantText("t\ntwo")
 		n.wantDisk("a.txt", "t\ntwo\n")
-		if *w.After != "t\ntwo\n" {
-			t.Errorf("%s", *w.After)
-		}
+		check.Equal(t, *w.After, "t\ntwo\n", "%s")
 		n.cmd("undo")
 		n.wantText("one\ntwo")
 		n.cmd("redo")

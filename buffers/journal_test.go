@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -73,9 +74,7 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 			}
 		}
 		n.write(path, "between\n")
-		if kept := entries(dir); len(kept) != 0 {
-			t.Errorf("%d writes are kept afterwards", len(kept))
-		}
+		check.Equal(t, len(entries(dir)), 0, "%d writes are kept afterwards")
 		next := func() *buffers.Files {
 			f := buffers.New(n)
 			f.Journal(dir)
@@ -85,9 +84,7 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 		n.hook = func(fn string) {
 			if fn == "write" {
 				n.put("a.txt", "ne") // as far as it comes
-				if list := next().Unfinished(); len(list) != 0 {
-					t.Errorf("offered are %v, of which somebody is at work", list)
-				}
+				check.Slice(t, next().Unfinished(), nil, "offered are %v, of which somebody is at work")
 				must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 			}
 		}
@@ -107,17 +104,13 @@ func TestWriteCutShortIsOffered(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(dir, list[0].ID), kept, 0o600))
 			must.Do(t, next().Recover(list[0].ID, c.which))
 			n.wantDisk("a.txt", c.want)
-			if list := next().Unfinished(); len(list) != 0 {
-				t.Errorf("offered again are %v", list)
-			}
+			check.Slice(t, next().Unfinished(), nil, "offered again are %v")
 		}
 		// Where the file has one of the texts there is nothing to offer.
 		for _, text := range []string{"new\r\n", "between\r\n"} {
 			n.put("a.txt", text)
 			must.Do(t, os.WriteFile(filepath.Join(dir, "x"), kept, 0o600))
-			if list := next().Unfinished(); len(list) != 0 {
-				t.Errorf("offered are %v", list)
-			}
+			check.Slice(t, next().Unfinished(), nil, "offered are %v")
 			if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
 				t.Error("it is kept")
 			}
@@ -189,9 +182,7 @@ func TestCancelledWritesAreNotOffered(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}
-		if kept := entries(dir); len(kept) != 1 {
-			t.Errorf("%d writes are kept while Neovim is on it", len(kept))
-		}
+		check.Equal(t, len(entries(dir)), 1, "%d writes are kept while Neovim is on it")
 		close(held)
 		for deadline := time.Now().Add(hung); ; time.Sleep(time.Millisecond) {
 			if kept := entries(dir); len(kept) == 0 {

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neovim/go-client/msgpack"
+
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
-	"github.com/neovim/go-client/msgpack"
 )
 
 // counted counts the bytes of what goes to Neovim and back, and in how many calls.
@@ -65,14 +66,10 @@ func TestOnlyWhatChangesCrosses(t *testing.T) {
 		n.cmd("undo")
 		lines[0] = "line 0 of the file"
 		cost("a read after an undo", size+size/10+little, func() {
-			if got := n.read(path); got != join(lines) {
-				t.Error("another text was read after an undo")
-			}
+			check.Equal(t, n.read(path), join(lines), "another text was read after an undo: %v")
 		})
 		cost("a read of the same", little, func() {
-			if got := n.read(path); got != join(lines) {
-				t.Error("another text was read")
-			}
+			check.Equal(t, n.read(path), join(lines), "another text was read: %v")
 		})
 		cost("a write into unsaved text", little, func() { write(5000) })
 		n.want("&modified", truth(false))

@@ -287,9 +287,7 @@ func TestALinkThatHasMoved(t *testing.T) {
 		f.Read(context.Background(), Read{Path: dir + "/link", Real: dir + "/a"}, func(_ string, err error) { answers <- err })
 		return <-answers
 	}
-	if err := read(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, read())
 	must.Do(t, os.Remove(dir+"/link"))
 	must.Do(t, os.Symlink("b", dir+"/link"))
 	if err := read(); !errors.Is(err, ErrMoved) {

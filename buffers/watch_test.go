@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -208,9 +209,7 @@ func (w *watching) wantOne(path string) {
 func (w *watching) wantNone() {
 	w.t.Helper()
 	w.settle()
-	if got := w.changes(); len(got) != 0 {
-		w.t.Errorf("told: %+v", got)
-	}
+	check.Slice(w.t, w.changes(), nil, "told: %+v")
 }
 
 // quietly checks that nothing is asked, whatever the user does now.

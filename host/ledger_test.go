@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/reviewui"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // TestTheEndOfATurnWaitsForItsChanges has the goroutines of the record and of the session begin late.
@@ -61,9 +62,7 @@ func TestTheEndOfATurnWaitsForItsChanges(t *testing.T) {
 		})
 		synctest.Wait()
 		s.on(func() {
-			if got := told(); len(got) != 0 {
-				t.Errorf("told are %v", got)
-			}
+			check.Slice(t, told(), nil, "told are %v")
 		})
 		time.Sleep(2 * time.Second)
 		synctest.Wait()

@@ -57,18 +57,14 @@ func TestTour(t *testing.T) {
 	check.Equal(t, c.prompt("Show me what you can do"), v1.StopEndTurn, "it ended with %s")
 	contains(t, c.text(), "a script without a model", "it has 3 lines", "“Unsaved”", "```lua", "| text ",
 		"### Summary", "- I changed `README.md`", "- The command ended with code 0")
-	if want := "# Unsaved\n\n> " + note + "\n\nThe third line\n"; c.files[readme] != want {
-		t.Errorf("the file is %q, want %q", c.files[readme], want)
-	}
+	check.Equal(t, c.files[readme], "# Unsaved\n\n> "+note+"\n\nThe third line\n", "the file is %q")
 	if saved, _ := os.ReadFile(readme); string(saved) != "# Saved\n" {
 		t.Errorf("the agent wrote to the disk: %q", saved)
 	}
 	if got, want := c.methods(), "request_permission request_permission create wait_for_exit output release"; got != want {
 		t.Errorf("it asked for\n%s, want\n%s", got, want)
 	}
-	if got, want := c.statuses(), "completed completed completed"; got != want {
-		t.Errorf("the tool calls are %s, want %s", got, want)
-	}
+	check.Equal(t, c.statuses(), "completed completed completed", "the tool calls are %s")
 	if len(of[*v1.AgentThoughtChunk](c)) == 0 {
 		t.Error("it did not think")
 	}
@@ -108,9 +104,7 @@ func TestTour(t *testing.T) {
 	if input, _ := run.ToolCall.RawInput.Get(); !strings.Contains(string(input), `"command":"sh test.sh"`) {
 		t.Errorf("it asked to run %s", input)
 	}
-	if len(edit.Options) != 4 {
-		t.Errorf("there are %d options", len(edit.Options))
-	}
+	check.Equal(t, len(edit.Options), 4, "there are %d options")
 }
 
 func TestFollowUp(t *testing.T) {
@@ -120,9 +114,7 @@ func TestFollowUp(t *testing.T) {
 	c.permit = choose(wire.PermissionRejectOnce)
 	c.prompt("hello")
 	contains(t, c.text(), "`README.md` stays as it is", "I run nothing", "You rejected the edit", "it has 0 lines.")
-	if got, want := c.statuses(), "completed failed failed"; got != want {
-		t.Errorf("the tool calls are %s, want %s", got, want)
-	}
+	check.Equal(t, c.statuses(), "completed failed failed", "the tool calls are %s")
 	c.forget()
 	c.prompt("thank you")
 	contains(t, c.text(), "“thank you”", "`tour`; you rejected the edit, so `README.md` is as it was")
@@ -142,13 +134,9 @@ func TestAlways(t *testing.T) {
 		if c.files[readme] != "# Title\ntext\n" || (first != c.files[readme]) != (kind == wire.PermissionAllowAlways) {
 			t.Errorf("%s: the file is %q, then %q", kind, first, c.files[readme])
 		}
-		if got, want := c.methods(), "request_permission"; got != want {
-			t.Errorf("%s: it asked for %s, want %s", kind, got, want)
-		}
+		check.Equal(t, c.methods(), "request_permission", "%s: it asked for %s", kind)
 		c.prompt("run")
-		if len(c.asked) != 2 {
-			t.Errorf("%s: commands are no edits, asked %d times", kind, len(c.asked))
-		}
+		check.Equal(t, len(c.asked), 2, "%s: commands are no edits, asked %d times", kind)
 	}
 }
 
@@ -168,9 +156,7 @@ func TestModes(t *testing.T) {
 	}
 	check.Equal(t, len(of[*v1.CurrentModeUpdate](c)), 1, "%d updates of the mode")
 	c.prompt("edit")
-	if len(c.asked) != 1 {
-		t.Errorf("in ask mode it asked %d times", len(c.asked))
-	}
+	check.Equal(t, len(c.asked), 1, "in ask mode it asked %d times")
 	if _, err := call[json.RawMessage](c, v1.MethodSessionSetConfigOption, v1.SelectValue(c.session, "model", "x")); err == nil {
 		t.Error("there is a choice of models")
 	}
@@ -218,9 +204,7 @@ func TestErrorAnswer(t *testing.T) {
 	if e := c.promptError("error"); e.Code != acp.CodeInternalError || !strings.Contains(e.Message, "demo") || e.Data == nil {
 		t.Errorf("the error is %+v", e)
 	}
-	if c.prompt("text") != v1.StopEndTurn {
-		t.Error("the session is of no use after an error")
-	}
+	check.Equal(t, c.prompt("text"), v1.StopEndTurn, "the session is of no use after an error: %v")
 }
 
 func TestAuth(t *testing.T) {
@@ -251,9 +235,7 @@ func TestPoorClient(t *testing.T) {
 	if text, _ := os.ReadFile(readme); !strings.Contains(string(text), note) {
 		t.Errorf("the file is %q", text)
 	}
-	if got, want := c.methods(), "request_permission"; got != want {
-		t.Errorf("it asked for %s, want %s", got, want)
-	}
+	check.Equal(t, c.methods(), "request_permission", "it asked for %s")
 	c.prompt("notice")
 	contains(t, c.text(), "does not take notices")
 }
@@ -279,9 +261,7 @@ func TestRefusals(t *testing.T) {
 	c.create = func(r *acp.Request) { r.ReplyError(errors.New("no terminal is free")) }
 	check.Equal(t, c.prompt("hello"), v1.StopEndTurn, "it ended with %s")
 	contains(t, c.text(), "I could not read `README.md`", "no terminal is free", "The command could not be run")
-	if got, want := c.statuses(), "failed failed"; got != want {
-		t.Errorf("the tool calls are %s, want %s", got, want)
-	}
+	check.Equal(t, c.statuses(), "failed failed", "the tool calls are %s")
 }
 
 func TestCommandFails(t *testing.T) {
@@ -332,9 +312,7 @@ func TestCancelWhileAsking(t *testing.T) {
 		r := must.Receive(t, "the request", given)
 		must.Receive(t, "the request to be given up", r.Context().Done())
 		r.ReplyError(r.Context().Err())
-		if c.files[readme] != "text" {
-			t.Errorf("%s: it edited all the same", prompt)
-		}
+		check.Equal(t, c.files[readme], "text", "%s: it edited all the same: %v", prompt)
 	}
 }
 
@@ -354,9 +332,7 @@ func TestCancelWhileRunning(t *testing.T) {
 	c := connect(t, dir, all)
 	c.exit = func(*acp.Request) { c.cancel() } // and never an answer
 	check.Equal(t, must.Receive(t, "the end of the turn", c.start("run")), v1.StopCancelled, "it ended with %s")
-	if got, want := c.methods(), "request_permission create wait_for_exit kill release"; got != want {
-		t.Errorf("it asked for\n%s, want\n%s", got, want)
-	}
+	check.Equal(t, c.methods(), "request_permission create wait_for_exit kill release", "it asked for\n%s")
 }
 
 // A terminal that is created after the user has cancelled is released too.

@@ -187,9 +187,7 @@ func TestEntries(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := outline(applied(test.updates...)); got != test.want {
-				t.Errorf("got:\n%swant:\n%s", got, test.want)
-			}
+			check.Equal(t, outline(applied(test.updates...)), test.want, "got:\n%s")
 		})
 	}
 }
@@ -591,9 +589,7 @@ func TestTurnTakesTime(t *testing.T) {
 	check.Equal(t, m.Ended, at(11), "it went on, but ended at %v")
 	now.n = 12
 	c.Apply(TurnEnd{StopReason: StopCancelled})
-	if s := c.Entries[3].(*Stop); s.Took != 12*time.Second {
-		t.Errorf("the turn took %v", s.Took)
-	}
+	check.Equal(t, c.Entries[3].(*Stop).Took, 12*time.Second, "the turn took %v")
 }
 
 // The agent repeats the prompt in chunks cut anywhere.
@@ -635,9 +631,7 @@ func TestEcho(t *testing.T) {
 		"half, then the agent":         {[]Update{user("do"), agent("1", "a")}, lines(prompt, `agent "a"`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := outline(applied(append([]Update{start("do it")}, test.updates...)...)); got != test.want {
-				t.Errorf("got:\n%swant:\n%s", got, test.want)
-			}
+			check.Equal(t, outline(applied(append([]Update{start("do it")}, test.updates...)...)), test.want, "got:\n%s")
 		})
 	}
 	c := applied(TurnStart{Prompt: []Content{image}}, attachment)

@@ -77,9 +77,7 @@ func TestElicitPage(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		e.Reply(ElicitationAnswer{Action: action})
-		if got, want := p.result("7"), `{"action":"`+string(action)+`"}`; got != want {
-			t.Errorf("the answer is %s, want %s", got, want)
-		}
+		check.Equal(t, p.result("7"), `{"action":"`+string(action)+`"}`, "the answer is %s")
 	}
 }
 

@@ -80,9 +80,7 @@ func TestNegotiation(t *testing.T) {
 				offered := "1"
 				if c.ask == 2 && i == 0 {
 					offered = "2"
-					if err := schema.ValidatorV2(t).Check("initialize", schema.Request, schema.Agent, m.Params); err != nil {
-						t.Error(err)
-					}
+					must.Do(t, schema.ValidatorV2(t).Check("initialize", schema.Request, schema.Agent, m.Params))
 				} else if request["info"] != nil || request["capabilities"] != nil {
 					t.Errorf("an agent that is asked for version 1 gets %s", m.Params)
 				}

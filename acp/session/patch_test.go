@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func text(l ...string) string { return strings.Join(l, "\n") + "\n" }
@@ -66,9 +68,7 @@ func TestDeal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			deal(test.patch, test.changes)
 			for i, want := range test.want {
-				if got := test.changes[i].Patch; got != want {
-					t.Errorf("%s gets\n%swant\n%s", test.changes[i].Path, got, want)
-				}
+				check.Equal(t, test.changes[i].Patch, want, "%s gets\n%s", test.changes[i].Path)
 				if slices.Contains([]string{"hunks that do not fit", "binary, broken", "no line end"}, name) {
 					continue
 				}

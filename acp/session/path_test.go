@@ -227,9 +227,7 @@ func TestMovesOfACall(t *testing.T) {
 		check.Deep(t, c.call.Files().Moves, c.want, "%s: %q", name)
 	}
 	fetch := ToolCall{Kind: KindFetch, Locations: at("https://example.org/a", "file://far/a", "/a")}
-	if f := fetch.Files(); !slices.Equal(f.Named, []string{"file://far/a", "/a"}) {
-		t.Errorf("what is fetched names %q", f.Named)
-	}
+	check.Slice(t, fetch.Files().Named, []string{"file://far/a", "/a"}, "what is fetched names %q")
 	copied := ToolCall{Kind: KindEdit, Content: []ToolCallContent{Diff{Operation: OperationCopy, OldPath: "/a", Path: "/b"}}}
 	if f := copied.Files(); !slices.Equal(f.Named, []string{"/b", "/a"}) || !slices.Equal(f.Changed, []string{"/b"}) {
 		t.Errorf("a copy names %q and changes %q", f.Named, f.Changed)

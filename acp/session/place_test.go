@@ -27,7 +27,5 @@ func TestAMessageThatBeganWithoutWordsHasTheAgentsID(t *testing.T) {
 	c := NewConversation(time.Now)
 	c.Apply(MessagePatch{MessageID: "m1", Role: RoleAgent})
 	c.Apply(MessageChunk{MessageID: "m1", Wire: "wire-1", Role: RoleAgent, Content: Text{Text: "Hello"}})
-	if m := c.Entries[0].(*Message); m.Wire != "wire-1" {
-		t.Errorf("its id is %q", m.Wire)
-	}
+	check.Equal(t, c.Entries[0].(*Message).Wire, "wire-1", "its id is %q")
 }

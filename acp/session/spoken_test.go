@@ -33,12 +33,8 @@ func TestSubagentsSpeakInTheirCalls(t *testing.T) {
 	c.Apply(ToolCallPatch{ID: "sub", Content: acp.Set([]ToolCallContent{ContentItem{Text{Text: "its result"}}})})
 	says("1", " Again.", RoleAgent)
 	wants("with its result,", "its result", " Again.")
-	if len(c.Entries) != 1 {
-		t.Errorf("there are %d entries", len(c.Entries))
-	}
+	check.Equal(t, len(c.Entries), 1, "there are %d entries")
 	// Of a call that nobody has told of the words are not lost.
 	c.Apply(MessageChunk{MessageID: "1", Of: "unknown", Role: RoleAgent, Content: Text{Text: "Hello."}})
-	if len(c.Entries) != 2 {
-		t.Errorf("with words of an unknown one there are %d entries", len(c.Entries))
-	}
+	check.Equal(t, len(c.Entries), 2, "with words of an unknown one there are %d entries")
 }

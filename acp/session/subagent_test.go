@@ -160,9 +160,7 @@ func TestMessagesOfSubagents(t *testing.T) {
 			}
 		}
 		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]"}` + "\nsession_message_chunk"
-		if strings.Join(got, "\n") != want {
-			t.Errorf("version %d: %s", version, strings.Join(got, "\n"))
-		}
+		check.Equal(t, strings.Join(got, "\n"), want, "version %d: %s", version)
 	}
 }
 

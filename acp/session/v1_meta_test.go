@@ -149,9 +149,7 @@ func TestOutputDisturbsNothing(t *testing.T) {
 	apply(told[:2])
 	c.TakeChanged()
 	apply(told[2:])
-	if got, want := outline(c), lines(`user "p"`, "call c other completed", `agent "aa"`); got != want {
-		t.Errorf("got:\n%swant:\n%s", got, want)
-	}
+	check.Equal(t, outline(c), lines(`user "p"`, "call c other completed", `agent "aa"`), "got:\n%s")
 	check.Deep(t, c.TakeChanged(), []int{2}, "changed %v")
 	apply(handled(t, byV1, strings.ReplaceAll(output, `"toolCallId":"c"`, `"toolCallId":"d"`)))
 	if call := c.ToolCall("d"); call == nil || call.Meta != nil {

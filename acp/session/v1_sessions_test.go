@@ -215,13 +215,9 @@ func TestPlainRequests(t *testing.T) {
 	done := make(chan error, 1)
 	then := func(err error) { done <- err }
 	p.DeleteSession("s1", then)
-	if err := receive(t, done); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, receive(t, done))
 	p.Authenticate("key", then)
-	if err := receive(t, done); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, receive(t, done))
 	p.Logout(then)
 	if err := receive(t, done); err == nil || err.Error() != "no (-32603)" {
 		t.Errorf("error %v", err)

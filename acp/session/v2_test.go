@@ -9,6 +9,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -167,9 +168,7 @@ func TestPermissionV2(t *testing.T) {
 			if len(heard) != 1 || string(heard[0].Result) != test.answer {
 				t.Fatalf("answered %+v, want %s", heard, test.answer)
 			}
-			if err := v.Check("session/request_permission", schema.Response, schema.Client, heard[0].Result); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, v.Check("session/request_permission", schema.Response, schema.Client, heard[0].Result))
 		})
 	}
 }

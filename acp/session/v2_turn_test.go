@@ -10,6 +10,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
 )
 
@@ -256,9 +257,7 @@ func TestSessionsOfV2(t *testing.T) {
 		func(f func(error)) func() { return p.DeleteSession("s1", f) }, func(f func(error)) func() { return p.Authenticate("m", f) }, p.Logout,
 	} {
 		ask(func(err error) { done <- err })
-		if err := receive(t, done); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, receive(t, done))
 	}
 	p.Close("s1")
 	p.Cancel("s1")

@@ -220,9 +220,7 @@ func TestUnknownInlineIsKept(t *testing.T) {
 		new(SessionConfigOption):      `{"id":"heat","name":"Heat","type":"slider","currentValue":1}`,
 		new(CreateElicitationRequest): `{"message":"Sing","sessionId":"s","mode":"_sing","key":"C"}`,
 	} {
-		if err := acp.Decode([]byte(raw), value); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, acp.Decode([]byte(raw), value))
 		if encoded, err := json.Marshal(value); err != nil || string(encoded) != raw {
 			t.Errorf("got %s, %v, want %s", encoded, err, raw)
 		}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 func TestEditsMakeTheOther(t *testing.T) {
@@ -43,9 +45,7 @@ func TestNoCap(t *testing.T) {
 			b[i] = "changed"
 		}
 	}
-	if n := len(Compare(a, b)); n != 2000 {
-		t.Errorf("%d changes, want 2000", n)
-	}
+	check.Equal(t, len(Compare(a, b)), 2000, "%d changes, want 2000")
 	for i := range a {
 		a[i], b[i] = "}", "{"
 	}
@@ -95,7 +95,5 @@ func TestLineAfter(t *testing.T) {
 	for line := 1; line <= 9; line++ {
 		got += fmt.Sprintf("%d→%d ", line, LineAfter(edits, line))
 	}
-	if want := "1→2 2→3 3→4 4→4 5→4 6→5 7→6 8→9 9→10 "; got != want {
-		t.Errorf("lines move %s, expected %s", got, want)
-	}
+	check.Equal(t, got, "1→2 2→3 3→4 4→4 5→4 6→5 7→6 8→9 9→10 ", "lines move %s")
 }

@@ -61,9 +61,7 @@ func TestBlobsThatCannotBeSaved(t *testing.T) {
 	}
 	unpadded := in(b.dir)
 	path, _ = unpadded.path("text/plain", "YQ")
-	if err := unpadded.write(path, "YQ"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, unpadded.write(path, "YQ"))
 }
 
 func TestBlobsAreCleaned(t *testing.T) {
@@ -88,7 +86,5 @@ func TestBlobsAreCleaned(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	check.Equal(t, strings.Join(names, " "), "new older", "left is %s")
-	if err := in(filepath.Join(b.dir, "none")).Clean(now); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, in(filepath.Join(b.dir, "none")).Clean(now))
 }

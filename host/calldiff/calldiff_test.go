@@ -124,9 +124,7 @@ func TestChangesAreLocatedOnce(t *testing.T) {
 	must.Write(t, dir, "a.txt", "something else\n")
 	s.tells("c", replacing(path, "2", "two"), replacing(path, "x", "y"))
 	second := s.located("c")
-	if second[0] != first[0] {
-		t.Errorf("it was looked for again: %+v", second[0])
-	}
+	check.Equal(t, second[0], first[0], "it was looked for again: %+v")
 	if second[1].Located || second[1].Note == "" {
 		t.Errorf("what is not there is %+v", second[1])
 	}

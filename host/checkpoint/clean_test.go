@@ -79,12 +79,8 @@ func TestCleanByAge(t *testing.T) {
 	}
 	backdate(t, rests[1], 2*time.Hour)
 	clean1(t, s, "alive")
-	if got, want := keys(t, s), []string{"y", "new", "month", "alive"}; !slices.Equal(got, want) {
-		t.Errorf("the records are %q, want %q", got, want)
-	}
-	if got, want := there(s, sums), []string{"alive", "month", "new", "shared", "spare"}; !slices.Equal(got, want) {
-		t.Errorf("the contents are %q, want %q", got, want)
-	}
+	check.Slice(t, keys(t, s), []string{"y", "new", "month", "alive"}, "the records are %q")
+	check.Slice(t, there(s, sums), []string{"alive", "month", "new", "shared", "spare"}, "the contents are %q")
 	if _, err := os.Stat(rests[0]); err != nil {
 		t.Error("what another host is writing is gone")
 	}
@@ -95,9 +91,7 @@ func TestCleanByAge(t *testing.T) {
 
 func TestCleanNothing(t *testing.T) {
 	s := store(t)
-	if err := s.Clean(t.Context(), time.Now(), nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Clean(t.Context(), time.Now(), nil))
 	keep(t, s, "x", 2*day)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -113,16 +107,12 @@ func TestCleanByNumber(t *testing.T) {
 		save(t, s, fmt.Sprint(i), time.Duration(i)*time.Hour)
 	}
 	clean1(t, s, "4")
-	if got, want := keys(t, s), []string{"0", "1", "2", "4"}; !slices.Equal(got, want) {
-		t.Errorf("the records are %q, want %q", got, want)
-	}
+	check.Slice(t, keys(t, s), []string{"0", "1", "2", "4"}, "the records are %q")
 	list, err := s.Records()
 	must.Do(t, err)
 	s.recordSize = list[0].Size + list[1].Size
 	clean1(t, s)
-	if got, want := keys(t, s), []string{"0", "1"}; !slices.Equal(got, want) {
-		t.Errorf("the records are %q, want %q", got, want)
-	}
+	check.Slice(t, keys(t, s), []string{"0", "1"}, "the records are %q")
 }
 
 func TestCleanBySize(t *testing.T) {
@@ -196,9 +186,7 @@ func TestHostsShareTheFolder(t *testing.T) {
 	for range 2 {
 		cleaning.Go(func() {
 			for s := Open(dir); ; {
-				if err := s.Clean(context.Background(), time.Now(), nil); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, s.Clean(context.Background(), time.Now(), nil))
 				select {
 				case <-end:
 					return
@@ -227,9 +215,7 @@ func TestHostsShareTheFolder(t *testing.T) {
 					t.Errorf("what was put is %q, %v", got, err)
 				}
 				key := fmt.Sprintf("%d/%d", host, random.IntN(3))
-				if err := s.Save(key, "", sum[:], sum); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, s.Save(key, "", sum[:], sum))
 				saved[key] = sum
 				for key, sum := range saved {
 					if got, err := s.Load(key); err != nil || Sum(got) != sum {
@@ -241,9 +227,7 @@ func TestHostsShareTheFolder(t *testing.T) {
 				}
 			}
 			for key := range saved {
-				if err := s.Remove(key); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, s.Remove(key))
 			}
 		})
 	}
@@ -251,9 +235,7 @@ func TestHostsShareTheFolder(t *testing.T) {
 	close(end)
 	cleaning.Wait()
 	s := Open(dir)
-	if err := s.Clean(t.Context(), time.Now().Add(2*day), nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Clean(t.Context(), time.Now().Add(2*day), nil))
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			t.Errorf("%s is left", path)

@@ -158,9 +158,7 @@ func TestRecords(t *testing.T) {
 	if _, err := s.Load("junk"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file with another's record: %v", err)
 	}
-	if err := errors.Join(s.Remove(".."), s.Remove("..")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, errors.Join(s.Remove(".."), s.Remove("..")))
 	if _, err := s.Load(".."); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a record that was removed: %v", err)
 	}

@@ -188,9 +188,7 @@ func TestLinks(t *testing.T) {
 	for _, c := range snap.Changes(take(t, s, snap, dir)) {
 		got = append(got, fmt.Sprint(strings.TrimPrefix(c.Path, dir), c.Before.Kind, c.After.Kind))
 	}
-	if want := []string{fmt.Sprint("/sub", None, Symlink), fmt.Sprint("/sub/a", File, None)}; !slices.Equal(got, want) {
-		t.Errorf("the changes are %q, want %q", got, want)
-	}
+	check.Slice(t, got, []string{fmt.Sprint("/sub", None, Symlink), fmt.Sprint("/sub/a", File, None)}, "the changes are %q")
 }
 
 // TestSpecialFiles blocks for ever where a pipe is opened as a file is.
@@ -245,25 +243,17 @@ func TestWhatIsNotRead(t *testing.T) {
 	// What is known stays so when it changes, though others are smaller; what is not is compared by stat.
 	must.Do(t, os.Truncate(paths[6], 1), os.WriteFile(paths[4], []byte(strings.Repeat("y", 90)), 0), os.WriteFile(large, []byte(strings.Repeat("y", 101)), 0))
 	after := take(t, s, snap, dir)
-	if !slices.Equal(has(after), []int{0, 1, 2, 3, 4}) {
-		t.Errorf("the next one has %v", has(after))
-	}
+	check.Slice(t, has(after), []int{0, 1, 2, 3, 4}, "the next one has %v")
 	var changed []string
 	for _, c := range snap.Changes(after) {
 		changed = append(changed, filepath.Base(c.Path))
 	}
-	if want := []string{"4", "6", "large"}; !slices.Equal(changed, want) {
-		t.Errorf("the changes are %q, want %q", changed, want)
-	}
+	check.Slice(t, changed, []string{"4", "6", "large"}, "the changes are %q")
 	// There is room again.
 	must.Do(t, os.Remove(paths[0]))
-	if again := take(t, s, after, dir); !slices.Equal(has(again), []int{1, 2, 3, 4, 6}) {
-		t.Errorf("with room the snapshot has %v", has(again))
-	}
+	check.Slice(t, has(take(t, s, after, dir)), []int{1, 2, 3, 4, 6}, "with room the snapshot has %v")
 	s.allFiles, s.allSize = 100, 70
-	if small := take(t, s, nil, dir); !slices.Equal(has(small), []int{1, 2, 3, 6}) {
-		t.Errorf("with 70 bytes the snapshot has %v", has(small))
-	}
+	check.Slice(t, has(take(t, s, nil, dir)), []int{1, 2, 3, 6}, "with 70 bytes the snapshot has %v")
 	s.names = 3
 	if few := take(t, s, nil, dir); few.Partial.Unlisted != 1 || len(few.files) != 3 {
 		t.Errorf("of 3 files the snapshot has %d, without %v", len(few.files), few.Partial)
@@ -286,9 +276,7 @@ func TestChangeInNoTime(t *testing.T) {
 		t.Errorf("a change in no time is missed: %+v", got)
 	}
 	f.readAt += int64(2 * granularity)
-	if again := take(t, s, snap, dir); again.files[0] != f {
-		t.Error("a file was read again for nothing")
-	}
+	check.Equal(t, take(t, s, snap, dir).files[0], f, "a file was read again for nothing: %v")
 }
 
 // TestContentsAreNeededStill has the store forget what a snapshot needs, or nearly.

@@ -375,9 +375,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("it is %d, not %d: %v", got, want, f)
 		}
 	}
-	if f := Of(change("a", "a"), Now{Text: ptr("a")}); f.Line() != 0 {
-		t.Error("nothing changes, and it has a line")
-	}
+	check.Equal(t, Of(change("a", "a"), Now{Text: ptr("a")}).Line(), 0, "nothing changes, and it has a line: %v")
 }
 
 func TestBrief(t *testing.T) {

@@ -86,9 +86,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 					}
 				}
 			}
-			if at := strings.IndexAny(kinds, "~+-"); at+1 != v.First {
-				t.Errorf("the first change is at %d, not %d", at+1, v.First)
-			}
+			check.Equal(t, strings.IndexAny(kinds, "~+-")+1, v.First, "the first change is at %d")
 			check.Equal(t, strings.Count(kinds, "~"), f.Added, "%d lines are changed")
 		})
 	}
@@ -129,9 +127,7 @@ func TestInlineChanges(t *testing.T) {
 			got = append(got, fmt.Sprint(c.OldAt, c.NewAt, c.Old, c.New))
 		}
 	}
-	if want := []string{"2 2 [b] [B]", "4 4 [] [new]"}; !slices.Equal(got, want) {
-		t.Errorf("the changes are %q", got)
-	}
+	check.Slice(t, got, []string{"2 2 [b] [B]", "4 4 [] [new]"}, "the changes are %q")
 }
 
 func TestViewOfABinaryFile(t *testing.T) {

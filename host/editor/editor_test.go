@@ -236,9 +236,7 @@ func TestOneBatchInFlight(t *testing.T) {
 		n.held <- struct{}{}
 		time.Sleep(frame)
 		synctest.Wait()
-		if got := n.seen(); got != "a | b c | s" {
-			t.Errorf("in the end: %s", got)
-		}
+		check.Equal(t, n.seen(), "a | b c | s", "in the end: %s")
 	})
 }
 
@@ -368,9 +366,7 @@ func TestInterval(t *testing.T) {
 		// Which of them is the first to be asked is left open.
 		for i, want := range []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond} {
 			check.Equal(t, hidden.taken[i].Sub(hidden.taken[0]), want, "the hidden one was asked after %v")
-			if got, want := shown.taken[i].Sub(shown.taken[0]), time.Duration(i)*rest; got != want {
-				t.Errorf("the shown one was asked after %v, want %v", got, want)
-			}
+			check.Equal(t, shown.taken[i].Sub(shown.taken[0]), time.Duration(i)*rest, "the shown one was asked after %v")
 		}
 	})
 }
@@ -410,9 +406,7 @@ func TestForget(t *testing.T) {
 		e.Mark(s)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(s.taken) != 1 {
-			t.Errorf("a forgotten source was asked %d times", len(s.taken))
-		}
+		check.Equal(t, len(s.taken), 1, "a forgotten source was asked %d times")
 		e.Mark(other)
 		e.Forget(other)
 		e.Forget(other)

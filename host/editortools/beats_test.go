@@ -52,12 +52,8 @@ func TestLongCallsSayThatTheyGoOn(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			check.Equal(t, heard.Load(), c.want, "%s: it is told %d times", name)
-			if err := session.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := serving.Wait(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, session.Close())
+			must.Do(t, serving.Wait())
 		})
 	}
 }

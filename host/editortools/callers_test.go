@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // The session of a call is the one that it names, else the only one that works.
@@ -57,9 +59,7 @@ func TestACallBeforeItIsTold(t *testing.T) {
 		c.Seen("other", one)
 		synctest.Wait()
 		c.Seen("later", two)
-		if s := <-got; s != two {
-			t.Error("the call is another session's")
-		}
+		check.Equal(t, <-got, two, "the call is another session's: %v")
 		if _, _, err := c.find(t.Context(), said{call: "never"}); !errors.Is(err, errManyTurns) {
 			t.Errorf("a call that is never told: %v", err)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -53,9 +52,7 @@ Share
 Mail           
 Notify         [x]`
 	check.Equal(t, strings.Join(got.Lines, "\n"), want, "the form is\n%s")
-	if want := []int{3, 4, 5, 7, 9, 10, 11, 12}; !slices.Equal(got.Fields, want) {
-		t.Errorf("the fields are at %v", got.Fields)
-	}
+	check.Slice(t, got.Fields, []int{3, 4, 5, 7, 9, 10, 11, 12}, "the fields are at %v")
 	notes := fmt.Sprint(got.Notes)
 	if want := "[{3 at most 40 characters} {4 in your words} {7 (at least 1)} {9 a whole number, at least 1} {10 a number, at most 0.5} {11 an e-mail address}]"; notes != want {
 		t.Errorf("beside it stands %s", notes)

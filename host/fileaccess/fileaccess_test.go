@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -196,9 +197,7 @@ func TestReadsPassAWriteThatStepsAside(t *testing.T) {
 		a.want("after a")
 		a.answer("first", "a", nil)
 		a.want("first a")
-		if len(a.asked) != 1 {
-			t.Errorf("%d questions are asked", len(a.asked))
-		}
+		check.Equal(t, len(a.asked), 1, "%d questions are asked")
 		// The second has not stepped aside.
 		a.read("third", "a")
 		a.want()

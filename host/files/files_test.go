@@ -220,9 +220,7 @@ func TestListWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", "sub/b.txt", "node_modules/m/index.js", ".git/HEAD")
 	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o777))
-	if got, want := sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}; !slices.Equal(got, want) {
-		t.Errorf("the list is %q, want %q", got, want)
-	}
+	check.Slice(t, sorted(listDisk(t.Context(), dir)), []string{"a.txt", "empty/", "sub/", "sub/b.txt"}, "the list is %q")
 	if got := List(t.Context(), dir).Paths; !slices.Contains(got, "sub/b.txt") {
 		t.Errorf("the list is %q", got)
 	}

@@ -4,13 +4,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -108,9 +108,7 @@ func TestCallsWithoutATitle(t *testing.T) {
 			calls = append(calls, strings.TrimRight(line, " \n"))
 		}
 	}
-	if want := []string{"✓ **execute**", "✓ **execute**", "✓ **execute** make"}; !slices.Equal(calls, want) {
-		t.Errorf("the calls are %q", calls)
-	}
+	check.Slice(t, calls, []string{"✓ **execute**", "✓ **execute**", "✓ **execute** make"}, "the calls are %q")
 	if strings.Contains(text, "** \n") {
 		t.Error("a line ends with a space")
 	}

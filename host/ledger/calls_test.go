@@ -323,9 +323,7 @@ func TestACallGoesOn(t *testing.T) {
 	is(session.StatusCompleted)
 	w.write("f", "a3\n")
 	is(session.StatusCompleted)
-	if told() != 2 {
-		t.Error("it is looked at again and has not ended again")
-	}
+	check.Equal(t, told(), 2, "it is looked at again and has not ended again: %v")
 	w.end()
 	w.write("../out", "u1\n") // between the turns
 	w.begin()

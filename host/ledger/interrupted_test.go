@@ -117,9 +117,7 @@ func TestWhatADeadHostLeaves(t *testing.T) {
 				if !w.takenUp() {
 					t.Fatal("nothing was taken up")
 				}
-				if w.running() != "" {
-					t.Error("the turn is noted as running still")
-				}
+				check.Equal(t, w.running(), "", "the turn is noted as running still: %v")
 				after := w.tree()
 				if undo {
 					w.must(w.undo(false))
@@ -199,9 +197,7 @@ func TestATurnThatWasOver(t *testing.T) {
 			w.write("f", "f1\na1\n")
 		}
 		w.end()
-		if w.running() != "" {
-			t.Error("it is noted as running still")
-		}
+		check.Equal(t, w.running(), "", "it is noted as running still: %v")
 		w.dies()
 		w.write("f", w.sees("f")+"u1\n")
 		check.Equal(t, w.takenUp(), change, "something was taken up: %v")
@@ -318,9 +314,7 @@ func TestATurnThatRunsIsNoted(t *testing.T) {
 	t1 := w.ledger.turn
 	w.end()
 	w.box(func() { w.ledger.writeDown(t1) })
-	if w.running() != "" {
-		t.Error("a turn that is over is noted")
-	}
+	check.Equal(t, w.running(), "", "a turn that is over is noted: %v")
 	w.begin()
 	w.sync()
 	if t2, _, _ := w.note(); !t2.At.Equal(w.ledger.turn.At) {
@@ -593,9 +587,7 @@ func TestTheEndOfATurnIsNotedWhenItIsSaved(t *testing.T) {
 		t.Fatal("nothing is being saved")
 	}
 	w.sync()
-	if w.running() != "" {
-		t.Error("it is saved, and noted as running")
-	}
+	check.Equal(t, w.running(), "", "it is saved, and noted as running: %v")
 }
 
 // What was taken is told to be noted when the disk has it, also where another session is being saved just then.

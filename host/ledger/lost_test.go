@@ -7,6 +7,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A file that the agent makes, and that is seen to be gone before it is seen where the agent has moved it, is still one
@@ -21,9 +22,7 @@ func TestMovedOnBeforeItWasSeenThere(t *testing.T) {
 		w.move("n", "m")
 	}, "n")
 	w.end()
-	if got, want := w.changes(), "added m -0,0+1,2\n"; got != want {
-		t.Errorf("listed is %q, want %q", got, want)
-	}
+	check.Equal(t, w.changes(), "added m -0,0+1,2\n", "listed is %q")
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), was, "refused, there is %s")
 }
@@ -40,9 +39,7 @@ func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
 	w.chmod("n", 0o600)
 	w.end()
 	w.decide(review.Reject, "")
-	if got, want := w.tree(), "f 644 \"f1\\n\""; got != want {
-		t.Errorf("refused, there is %s, want %s", got, want)
-	}
+	check.Equal(t, w.tree(), "f 644 \"f1\\n\"", "refused, there is %s")
 	check.Equal(t, w.sees("n"), "f1\nu\n", "the buffer, in which it is not saved, has %q")
 }
 
@@ -63,9 +60,7 @@ func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
 			return "u\n" + text
 		})
 		if undo {
-			if err := w.undo(false); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, w.undo(false))
 		} else {
 			w.decide(review.Reject, "")
 		}

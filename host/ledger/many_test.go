@@ -11,6 +11,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A command changes more than the texts that are kept in memory: all of it is listed, refused, undone and done again.
@@ -32,15 +34,11 @@ func TestMoreThanTheRecordHolds(t *testing.T) {
 	w.ledger.Worked()
 	w.end()
 	last := w.tree()
-	if got := strings.Count(w.changes(), "modified"); got != files {
-		t.Errorf("%d files are listed", got)
-	}
+	check.Equal(t, strings.Count(w.changes(), "modified"), files, "%d files are listed")
 	if err := w.undo(false); err != nil || w.tree() != first {
 		t.Errorf("undone it is not as before: %v", err)
 	}
-	if got := w.changes(); got != "" {
-		t.Errorf("undone there is %s", got)
-	}
+	check.Equal(t, w.changes(), "", "undone there is %s")
 	if err := w.undo(true); err != nil || w.tree() != last {
 		t.Errorf("done again it is not as after the turn: %v", err)
 	}
@@ -180,9 +178,7 @@ func TestManyNamedFiles(t *testing.T) {
 		}
 	}, names...)
 	w.end()
-	if got := strings.Count(w.changes(), "modified"); got != files {
-		t.Errorf("%d files are listed", got)
-	}
+	check.Equal(t, strings.Count(w.changes(), "modified"), files, "%d files are listed")
 	if err := w.undo(false); err != nil || w.tree() != first {
 		t.Errorf("undone it is not as before: %v", err)
 	}
@@ -217,11 +213,7 @@ func TestOldContentsAreForgotten(t *testing.T) {
 	})
 	<-done
 	for range 3 {
-		if err := w.undo(false); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, w.undo(false))
 	}
-	if got := w.sees("f"); got != binary(turns-3) {
-		t.Errorf("three turns undone there is %q", got)
-	}
+	check.Equal(t, w.sees("f"), binary(turns-3), "three turns undone there is %q")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What the agent writes through its client when a turn is over is undone with that turn, also when another has begun.
@@ -162,9 +163,7 @@ func TestTakenBackWhereAnotherFileIs(t *testing.T) {
 		w.box(func() {
 			w.ledger.takeBack(w.path("f"), behind{is: review.Text("a1\n")}, func(err error) { done <- err })
 		})
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		must.Do(t, <-done)
 		check.Equal(t, w.sees("f"), want, "of %q there is %q", text)
 	}
 }

@@ -208,24 +208,16 @@ func TestWhatCouldNotBeSavedIsSavedLater(t *testing.T) {
 	}
 	says := func(n int, err error) { noted.done[n](1, err); w.sync() }
 	saves("one", "one")
-	if noted.count() != 1 {
-		t.Errorf("the same was saved %d times", noted.count())
-	}
+	check.Equal(t, noted.count(), 1, "the same was saved %d times")
 	says(0, errors.New("no space left"))
 	saves("one")
-	if noted.count() != 2 {
-		t.Errorf("what could not be saved was saved %d times", noted.count())
-	}
+	check.Equal(t, noted.count(), 2, "what could not be saved was saved %d times")
 	says(1, nil)
 	saves("one", "two")
-	if noted.count() != 3 {
-		t.Errorf("then it was saved %d times", noted.count())
-	}
+	check.Equal(t, noted.count(), 3, "then it was saved %d times")
 	says(1, errors.New("late"))
 	saves("two")
-	if noted.count() != 3 {
-		t.Error("an older failure counts for what was saved since")
-	}
+	check.Equal(t, noted.count(), 3, "an older failure counts for what was saved since: %v")
 }
 
 // The more was written, the longer is the pause before it is done again.
@@ -386,9 +378,7 @@ func TestWhatIsTakenUpIsWhole(t *testing.T) {
 		found := make(chan saved.Session, 1)
 		w.ledger.Titled("title")
 		w.ledger.TakeUp(w.about(), func(_ []saved.Comment, told []string) {
-			if !slices.Equal(told, []string{"told"}) {
-				t.Errorf("told was %q", told)
-			}
+			check.Slice(t, told, []string{"told"}, "told was %q")
 		}, func(s saved.Session, _ error) { found <- s })
 		if s := <-found; s.About.Title != "title" || len(s.History.Turns) != 1 || len(s.Originals) == 0 {
 			t.Errorf("taken up is %+v, %d turns, %d originals", s.About, len(s.History.Turns), len(s.Originals))

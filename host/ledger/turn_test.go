@@ -328,15 +328,9 @@ func TestDecisionsWhileATurnRuns(t *testing.T) {
 	w.clientWrites("f", "f1\nf2\n", "f1\na2\n")
 	w.types("f", func(text string) string { return text + "u\n" })
 	w.decide(review.Reject, "f")
-	if got, want := w.sees("f"), "f1\nf2\nu\n"; got != want {
-		t.Errorf("the buffer has %q, want %q", got, want)
-	}
-	if got, want := w.tree(), "f 644 \"f1\\nf2\\n\""; got != want {
-		t.Errorf("the disk has %s, want %s", got, want)
-	}
+	check.Equal(t, w.sees("f"), "f1\nf2\nu\n", "the buffer has %q")
+	check.Equal(t, w.tree(), "f 644 \"f1\\nf2\\n\"", "the disk has %s")
 	w.end()
 	w.sync()
-	if got, want := w.changes(), "modified f -2,1+2,1 rejected\n"; got != want {
-		t.Errorf("listed is %q, want %q", got, want)
-	}
+	check.Equal(t, w.changes(), "modified f -2,1+2,1 rejected\n", "listed is %q")
 }

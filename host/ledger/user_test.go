@@ -615,9 +615,7 @@ func TestMadeWhereTheUserHasRemovedAFile(t *testing.T) {
 	w.write("f", "a3\n")
 	w.end()
 	w.sync()
-	if got, want := w.changes(), "added f -0,0+1,1\n"; got != want {
-		t.Errorf("listed is %q, want %q", got, want)
-	}
+	check.Equal(t, w.changes(), "added f -0,0+1,1\n", "listed is %q")
 	w.decide(review.Reject, "f")
 	check.Equal(t, w.tree(), "", "refused, there is %s")
 }

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // runMailbox starts a mailbox in a bubble of synctest: a goroutine that is left
@@ -60,14 +62,10 @@ func TestMailboxRunsOneAtATime(t *testing.T) {
 		})
 		m.Put(func() { log = append(log, "third") })
 		synctest.Wait()
-		if len(log) != 0 {
-			t.Errorf("%v ran beside the first", log)
-		}
+		check.Slice(t, log, nil, "%v ran beside the first")
 		close(held)
 		synctest.Wait()
-		if want := []string{"first", "second", "third", "fourth"}; !slices.Equal(log, want) {
-			t.Errorf("ran %v", log)
-		}
+		check.Slice(t, log, []string{"first", "second", "third", "fourth"}, "ran %v")
 		m.Close()
 		<-done
 	})
@@ -121,9 +119,7 @@ func TestMailboxClose(t *testing.T) {
 		})
 		m.Put(func() { log = append(log, "c") })
 		<-runMailbox(m)
-		if want := []string{"a", "c", "b"}; !slices.Equal(log, want) {
-			t.Errorf("ran %v", log)
-		}
+		check.Slice(t, log, []string{"a", "c", "b"}, "ran %v")
 	})
 }
 

@@ -233,9 +233,7 @@ func TestOnlyTheOpenBlockAgain(t *testing.T) {
 			t.Errorf("step %d: got %d %s %v, want %d %s %s", i, from, got, fences, s.from, s.spans, s.fences)
 		}
 	}
-	if d.Lines() != 12 {
-		t.Errorf("got %d lines", d.Lines())
-	}
+	check.Equal(t, d.Lines(), 12, "got %d lines")
 }
 
 func TestEndCompletesTheLastFence(t *testing.T) {

@@ -144,13 +144,9 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		}
 
 		// A link, a private file, one that a rule asks about, and one that it rejects.
-		if err := os.Symlink(path, filepath.Join(d.dir, "link")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(path, filepath.Join(d.dir, "link")))
 		got = d.store("link", "x\n")
-		if want := "It leads to " + path + ", outside of the session's folder."; d.shows().Description != want {
-			t.Errorf("it says %q", d.shows().Description)
-		}
+		check.Equal(t, d.shows().Description, "It leads to "+path+", outside of the session's folder.", "it says %q")
 		d.on(func() { d.WithdrawAll("cancel") })
 		d.settle()
 		d.is(got, "the user did not allow it, as it leads to "+path)
@@ -170,15 +166,11 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		for range 2 {
 			d.is(d.store("no/x", "x\n"), "the user did not allow it, as the user has decided before")
 		}
-		if n := strings.Count(d.remarks(), "Write no/x: Rejected"); n != 1 {
-			t.Errorf("it is said %d times", n)
-		}
+		check.Equal(t, strings.Count(d.remarks(), "Write no/x: Rejected"), 1, "it is said %d times")
 
 		// A read has no change, and is asked about with its own words.
 		large := must.Write(t, other, "large", "")
-		if err := os.Truncate(large, diff.LargestFile+1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(large, diff.LargestFile+1))
 		got = d.store(large, "small\n")
 		if f := d.diffs.Files(&d.open().call); len(f) != 1 || d.open().call.Content[0].(session.Diff).OldText != nil || f[0].Operation != session.OperationModify {
 			t.Errorf("of what is too large to be compared: %+v", f)
@@ -194,9 +186,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		if snap := d.shows(); snap.Title != "Read "+path || snap.Heading != "Puppet wants to read "+path || snap.Files != 0 {
 			t.Errorf("shown is %v", snap)
 		}
-		if len(d.asks) != 1 {
-			t.Errorf("%d questions are open", len(d.asks))
-		}
+		check.Equal(t, len(d.asks), 1, "%d questions are open")
 		d.answer("reject_always")
 		if allowed != 1 || !strings.Contains(text, "the user did not allow it") {
 			t.Errorf("answered %d times, %q", allowed, text)
@@ -204,9 +194,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		d.says("You did not let Puppet read " + path)
 		d.Read(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) { text = fmt.Sprint(s, err) }})
 		d.settle()
-		if !strings.Contains(text, "as the user has decided before") {
-			t.Errorf("answered %q", text)
-		}
+		check.Contains(t, text, "as the user has decided before", "answered %q")
 		d.on(func() { d.stopping = true })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
 		d.on(func() { d.ready, d.stopping = false, false })
@@ -231,9 +219,7 @@ func TestPlacesOfPendingWrites(t *testing.T) {
 		if len(d.shows().Options) != 4 || d.open().write != nil {
 			t.Errorf("shown is %v", d.shows())
 		}
-		if why := d.open().decision.Why; why != "" {
-			t.Errorf("beside its place it says %q", why)
-		}
+		check.Equal(t, d.open().decision.Why, "", "beside its place it says %q")
 		d.answer("allow")
 		d.is(got, "")
 		if len(d.queue.accepted) > 0 {
@@ -268,9 +254,7 @@ func TestLastingAnswers(t *testing.T) {
 		answered := func(want ...string) {
 			t.Helper()
 			d.settle()
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("answered %q, want %q", got, want)
-			}
+			check.Deep(t, got, want, "answered %q")
 			got = nil
 		}
 		once := session.PermissionOption{ID: "once", Name: "Once", Kind: "allow_once"}
@@ -351,25 +335,17 @@ func TestLastingAnswers(t *testing.T) {
 		ask("five", once)
 		p := d.open()
 		d.answer("other")
-		if want := `warning: the request has no option "other"`; d.noted() != want {
-			t.Error("the user is not told")
-		}
+		check.Equal(t, d.noted(), `warning: the request has no option "other"`, "the user is not told: %v")
 		d.on(func() { d.Respond(p.id+7, "once") })
-		if want := "info: this request has already been answered"; d.noted() != want {
-			t.Error("the user is not told")
-		}
+		check.Equal(t, d.noted(), "info: this request has already been answered", "the user is not told: %v")
 		answered()
 		d.answer("")
 		answered("")
-		if d.cancels != 1 {
-			t.Error("a request that is cancelled does not cancel the turn, as :Acp cancel does")
-		}
+		check.Equal(t, d.cancels, 1, "a request that is cancelled does not cancel the turn, as :Acp cancel does: %v")
 		ask("six", once)
 		d.answer("")
 		answered("")
-		if d.cancels != 1 {
-			t.Error("the turn is cancelled where that means no more than no")
-		}
+		check.Equal(t, d.cancels, 1, "the turn is cancelled where that means no more than no: %v")
 		if list, _ := kept.List(); len(list) != 5 {
 			t.Errorf("%d are kept", len(list))
 		}
@@ -389,9 +365,7 @@ func TestLastingAnswers(t *testing.T) {
 		answered("always", "always")
 
 		// The file of answers cannot be used.
-		if err := os.WriteFile(filepath.Join(d.t.TempDir(), "x"), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(d.t.TempDir(), "x"), nil, 0o666))
 		d.policy.Store(policy.New(rules.List{}, answers.Open(filepath.Join(d.dir, "a.txt", "answers.json"))))
 		ask("seven", once, always)
 		if !strings.HasPrefix(d.noted(), "warning: your lasting answers cannot be used") || !strings.Contains(d.remarks(), "Your lasting answers: ") {
@@ -441,9 +415,7 @@ func TestRulesAnswer(t *testing.T) {
 			{"ask", []string{"allow_once", "reject_once"}, "asked"},
 			{"other", []string{"allow_once", "reject_once"}, "asked"},
 		} {
-			if got := ask(c.command, c.kinds...); got != c.want {
-				t.Errorf("%s, with %q: %s, want %s", c.command, c.kinds, got, c.want)
-			}
+			check.Equal(t, ask(c.command, c.kinds...), c.want, "%s, with %q: %s", c.command, c.kinds)
 		}
 		// Asked are those that no rule could answer; the rest is told as answered.
 		want := []string{"Resolved allow_once rule", "Resolved allow_always rule", "Request <nil> <nil>", "Resolved <nil> cancel", "Resolved reject_once rule"}
@@ -500,9 +472,7 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 			d.queue.unwanted = append(d.queue.unwanted, unwanted{"four", []*selection{{&ten, ten.Parts(), every[:10]}}, 10, 10})
 			d.warnUnwanted("four", false, true)
 		})
-		if got := d.remarks(); !strings.Contains(got, "ten:19.\n") {
-			t.Errorf("the chat has %q", got)
-		}
+		check.Contains(t, d.remarks(), "ten:19.\n", "the chat has %q")
 		d.on(func() {
 			d.CallEnded(&session.ToolCall{ID: "three"}, session.StatusFailed)
 			d.warnUnwanted("", true, true)
@@ -542,9 +512,7 @@ func TestHunkSelectionOfARequest(t *testing.T) {
 		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{2}}, {Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(d.shows().Selection, want) {
 			t.Errorf("the selection is %v", d.shows().Selection)
 		}
-		if !strings.Contains(d.text(), "✗ 1 of 3 hunks refused\n  allowing asks for the rest") {
-			t.Errorf("the float has\n%s", d.text())
-		}
+		check.Contains(t, d.text(), "✗ 1 of 3 hunks refused\n  allowing asks for the rest", "the float has\n%s")
 		p := d.open()
 		for _, m := range []rpc.SelectHunks{{File: 0}, {File: 3}} {
 			m.Permission, m.Callback, m.Looked = int(p.id), 98, 1
@@ -561,9 +529,7 @@ func TestHunkSelectionOfARequest(t *testing.T) {
 		d.on(func() { d.SelectHunks(m) })
 		d.settle()
 		d.selects(1, 1, true)
-		if !strings.Contains(d.text(), "✗ 3 of 3 hunks refused\n  allowing it refuses it") {
-			t.Errorf("the float has\n%s", d.text())
-		}
+		check.Contains(t, d.text(), "✗ 3 of 3 hunks refused\n  allowing it refuses it", "the float has\n%s")
 		// Looked for again, in a file that has changed above.
 		must.Write(t, d.dir, "a.txt", nineBut("2", "two\n"))
 		d.on(func() { d.diffs.LookAgain(&d.queue.pending[0].call) })
@@ -620,9 +586,7 @@ func TestPlaceOfAHunk(t *testing.T) {
 		{file(session.OperationModify, "\x00", "\x00\x01"), "all of it"},
 		{&told, "in the text that you gave"},
 	} {
-		if got := placeOf(c.f, c.f.Parts()[0]); got != c.want {
-			t.Errorf("it is %q, want %q", got, c.want)
-		}
+		check.Equal(t, placeOf(c.f, c.f.Parts()[0]), c.want, "it is %q")
 	}
 	for _, c := range []struct {
 		lines []string
@@ -632,9 +596,7 @@ func TestPlaceOfAHunk(t *testing.T) {
 		{[]string{strings.Repeat("x", quotedWords)}, "(" + strings.Repeat("x", quotedWords) + ")"},
 		{[]string{strings.Repeat("x", quotedWords+1)}, "(" + strings.Repeat("x", quotedWords) + " …)"},
 	} {
-		if got := firstWords(c.lines); got != c.want {
-			t.Errorf("%q begins %q", c.lines, got)
-		}
+		check.Equal(t, firstWords(c.lines), c.want, "%q begins %q", c.lines)
 	}
 	if bounded(strings.Repeat("x", quotedWidth)) != strings.Repeat("x", quotedWidth) || bounded(strings.Repeat("x", quotedWidth+1)) != strings.Repeat("x", quotedWidth)+"…" {
 		t.Error("a line is cut elsewhere")

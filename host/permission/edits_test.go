@@ -99,9 +99,7 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 		if got.err != nil || !slices.Equal(got.changed, []string{"a", "b", "cc", "dd", "e"}) || d.tree() != "a=A cc=C dd=d e=E f=f" {
 			t.Errorf("allowed: %v, %v, %s", got.changed, got.err, d.tree())
 		}
-		if want := map[string]bool{at("a"): true, at("b"): true, at("e"): true}; !reflect.DeepEqual(d.reviewed, want) {
-			t.Errorf("the record hears of %v", d.reviewed)
-		}
+		check.Deep(t, d.reviewed, map[string]bool{at("a"): true, at("b"): true, at("e"): true}, "the record hears of %v")
 		slices.Sort(d.moved)
 		slices.Sort(d.followed)
 		if !slices.Equal(d.moved, []string{"c", "cc", "d", "dd"}) || !slices.Equal(d.followed, []string{"a", "cc", "e"}) {
@@ -124,9 +122,7 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 			t.Errorf("nothing: %+v", got)
 		}
 		d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
-		if snap := d.shows(); snap.Title != "Rename x" {
-			t.Errorf("asked is %q", snap.Title)
-		}
+		check.Equal(t, d.shows().Title, "Rename x", "asked is %q")
 		d.answer("allow")
 	})
 }
@@ -375,9 +371,7 @@ func TestWhichRequestACallIsOf(t *testing.T) {
 			for want, of := range map[int]*session.ToolCall{3: call, 5: &second.call, 0: {ID: "other"}} {
 				check.Equal(t, d.About(of), want, "of %+v it is %d", of)
 			}
-			if d.About(&first.call) != 3 {
-				t.Errorf("the first one is %d", d.About(&first.call))
-			}
+			check.Equal(t, d.About(&first.call), 3, "the first one is %d")
 			d.queue.pending = nil
 		})
 	})

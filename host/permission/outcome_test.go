@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -37,9 +37,7 @@ func TestReads(t *testing.T) {
 				t.Errorf("%s: %q, %v", c.name, texts, errs)
 			}
 		}
-		if want := []string{"a.txt", "a.txt", "none.txt"}; !reflect.DeepEqual(heard, want) {
-			t.Errorf("heard of are %q", heard)
-		}
+		check.Deep(t, heard, []string{"a.txt", "a.txt", "none.txt"}, "heard of are %q")
 		var failed error
 		d.Read(session.ReadTextFile{Context: context.Background(), Path: "a\x00b", Reply: func(_ string, err error) { failed = err }})
 		if d.settle(); failed == nil {
@@ -119,9 +117,7 @@ func TestWhatIsSaidOfAWrite(t *testing.T) {
 			"You changed Puppet's text of a.txt: yours is written, and Puppet was told.":                              d.saidOf(pw, 1, 3, true),
 			"You refused 1 of 3 hunks of a.txt: the rest is written, and Puppet was told.":                            d.saidOf(pw, 1, 3, false),
 		} {
-			if got != want {
-				t.Errorf("said is %q, want %q", got, want)
-			}
+			check.Equal(t, got, want, "said is %q")
 		}
 	})
 }
@@ -134,9 +130,7 @@ func TestArgumentsAreNoDescription(t *testing.T) {
 		if strings.Count(text, "harmless") != 1 || strings.Contains(text, "$ rm") || !strings.Contains(text, "command: rm -r x") {
 			t.Errorf("the float has\n%s", text)
 		}
-		if snap := d.shows(); snap.Description != "" {
-			t.Errorf("the description is %q", snap.Description)
-		}
+		check.Equal(t, d.shows().Description, "", "the description is %q")
 		d.on(func() { d.WithdrawAll("cancel") })
 	})
 }
@@ -159,9 +153,7 @@ func TestShortListsOfInputs(t *testing.T) {
 		got = append(got, l.Text)
 	}
 	want := []string{"a:", "  - 1", "b: {}", "c: []", "d:", "  e: 0", "f:", "g:", "  - - 2"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the input is %q, want %q", got, want)
-	}
+	check.Deep(t, got, want, "the input is %q")
 }
 
 // Lines that are in no hunk belong to none, and what is not known between two stretches keeps them apart.
@@ -172,12 +164,8 @@ func TestLinesOfAChange(t *testing.T) {
 		{Lines: []diff.Line{line(diff.Insert, "f"), line(diff.Equal, "g")}},
 	}}
 	lines, hunks := linesOf(&f)
-	if want := []string{"=a", "-b", "+c", "=d", "+e", "@", "+f", "=g"}; !reflect.DeepEqual(lines, want) {
-		t.Errorf("the lines are %q", lines)
-	}
-	if want := []int{-1, 0, 0, -1, 1, -1, 2, -1}; !reflect.DeepEqual(hunks, want) {
-		t.Errorf("their hunks are %v", hunks)
-	}
+	check.Deep(t, lines, []string{"=a", "-b", "+c", "=d", "+e", "@", "+f", "=g"}, "the lines are %q")
+	check.Deep(t, hunks, []int{-1, 0, 0, -1, 1, -1, 2, -1}, "their hunks are %v")
 }
 
 // Who looks at a call that an open request is about sees the request's change, if it has one.
@@ -211,9 +199,7 @@ func TestWhatARequestsCallShows(t *testing.T) {
 				if c.want == nil {
 					c.want = c.of
 				}
-				if got != c.want {
-					t.Errorf("%s: %+v", name, got)
-				}
+				check.Equal(t, got, c.want, "%s: %+v", name)
 			}
 			if d.Call(int(bare.id)) != &bare.call || d.Call(int(nameless.id)) != &nameless.call || d.Call(99) != nil {
 				t.Error("requests are mistaken for others")
@@ -243,12 +229,8 @@ func TestWhatComesOfWritesIsTold(t *testing.T) {
 		} {
 			said := d.remarks()
 			d.on(func() { d.wrote(path, c.w, c.err) })
-			if got := d.noted(); got != c.notes {
-				t.Errorf("%s: told is %q", c.name, got)
-			}
-			if got := strings.TrimSpace(strings.TrimPrefix(d.remarks(), said)); got != c.chat {
-				t.Errorf("%s: the chat has %q", c.name, got)
-			}
+			check.Equal(t, d.noted(), c.notes, "%s: told is %q", c.name)
+			check.Equal(t, strings.TrimSpace(strings.TrimPrefix(d.remarks(), said)), c.chat, "%s: the chat has %q", c.name)
 		}
 	})
 }
@@ -269,7 +251,5 @@ func TestAMoveThatFailsLeavesTheFile(t *testing.T) {
 func TestWhatIsNotShownIsCounted(t *testing.T) {
 	call := session.ToolCall{RawInput: []byte(`{"a":"yy","b":"` + strings.Repeat("x", floatBytes) + `"}`)}
 	lines := inputLines(&call, func(string, string) bool { return false })
-	if last := lines[len(lines)-1].Text; last != "… 7 bytes more, which are not shown" {
-		t.Errorf("the last line is %.60q", last)
-	}
+	check.Equal(t, lines[len(lines)-1].Text, "… 7 bytes more, which are not shown", "the last line is %.60q")
 }

@@ -51,9 +51,7 @@ func TestRequestWithoutAToolCall(t *testing.T) {
 			snap = s.snapshot(s.queue.pending[0])
 			s.WithdrawAll("cancel")
 		})
-		if want := []string{"Trust the folder"}; !reflect.DeepEqual(snap.Lines, want) {
-			t.Errorf("the lines are %q", snap.Lines)
-		}
+		check.Deep(t, snap.Lines, []string{"Trust the folder"}, "the lines are %q")
 	})
 }
 
@@ -99,15 +97,11 @@ func TestWithdrawnWhileDecided(t *testing.T) {
 			request(context.Background(), "three")
 		})
 		synctest.Wait()
-		if want := map[string]string{"one": "[]", "two": "[]", "three": "[yes]"}; !reflect.DeepEqual(got, want) {
-			t.Errorf("answered %v", got)
-		}
+		check.Deep(t, got, map[string]string{"one": "[]", "two": "[]", "three": "[yes]"}, "answered %v")
 		if said := s.remarks(); strings.Count(said, "Allowed") != 1 {
 			t.Errorf("the transcript says %q", said)
 		}
-		if want := []string{"Resolved yes rule"}; !reflect.DeepEqual(s.events, want) {
-			t.Errorf("the events are %q", s.events)
-		}
+		check.Deep(t, s.events, []string{"Resolved yes rule"}, "the events are %q")
 	})
 }
 

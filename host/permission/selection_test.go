@@ -164,9 +164,7 @@ func TestWhatAnAgentIsToldOfItsText(t *testing.T) {
 		if c.edited {
 			start = "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "
 		}
-		if want := start + c.want + ". Read the file again before you change it further"; got != want {
-			t.Errorf("%s: %q, want %q", c.what, got, want)
-		}
+		check.Equal(t, got, start+c.want+". Read the file again before you change it further", "%s: %q", c.what)
 	}
 	var long, other strings.Builder
 	for i := range 1000 {

@@ -179,17 +179,13 @@ func TestBoundsOfAQuestion(t *testing.T) {
 func TestSpacesOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Description: "a\u00a0b", Title: "c\u00a0d", Command: "e\u00a0f", Cwd: "/g\u00a0h"})
-		if want := []string{"c\u00a0d", "a\u00a0b", "$ e<U+00A0>f", "in /g\u00a0h"}; !slices.Equal(snap.Lines, want) {
-			t.Errorf("the lines are %q", snap.Lines)
-		}
+		check.Slice(t, snap.Lines, []string{"c\u00a0d", "a\u00a0b", "$ e<U+00A0>f", "in /g\u00a0h"}, "the lines are %q")
 		call := session.ToolCallPatch{ID: "c", Title: acp.Set("a\u00a0b"), Content: acp.Set([]session.ToolCallContent{session.ContentItem{Content: session.Text{Text: "c\u00a0d"}}})}
 		if lines := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(lines, []string{"a\u00a0b", "c\u00a0d"}) {
 			t.Errorf("the lines are %q", lines)
 		}
 		call.Kind = acp.Set(session.KindSwitchMode)
-		if lines := d.asked(session.PermissionRequest{Call: call}).Lines; !slices.Equal(lines, []string{"c\u00a0d"}) {
-			t.Errorf("the lines are %q", lines)
-		}
+		check.Slice(t, d.asked(session.PermissionRequest{Call: call}).Lines, []string{"c\u00a0d"}, "the lines are %q")
 	})
 }
 
@@ -246,9 +242,7 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 		d.settle()
 		d.on(func() { d.update(session.ToolCallPatch{ID: "late", RawInput: acp.Set(json.RawMessage(`{"sql":"x"}`))}) })
 		d.settle()
-		if got := d.shows().Lines; !slices.Equal(got, []string{"t", "sql: x"}) {
-			t.Errorf("an input that comes late is shown as %q", got)
-		}
+		check.Slice(t, d.shows().Lines, []string{"t", "sql: x"}, "an input that comes late is shown as %q")
 		d.on(func() { d.WithdrawAll("cancel") })
 
 		long, _ := json.Marshal(map[string]any{"a": strings.Repeat("x", floatBytes+7), "b": "yy"})

@@ -246,9 +246,7 @@ func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
 	close(s.silent)
 	check.Equal(t, <-answers, "yes", "the answer is %q")
 	s.on(func() {
-		if want := []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}; !slices.Equal(s.queue.accepted, want) {
-			t.Errorf("remembered is %q", s.queue.accepted)
-		}
+		check.Slice(t, s.queue.accepted, []accepted{{path, "1\n2\n3\n", "1\ntwo\n3\n"}}, "remembered is %q")
 		if len(s.queue.pending) > 0 || len(answers) > 0 {
 			t.Errorf("%d questions are open, %d more answers", len(s.queue.pending), len(answers))
 		}

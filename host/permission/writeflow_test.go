@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +35,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		if len(options) != 2 || snap.Allow != writeIt || snap.Reject != refuse {
 			t.Errorf("the answers are %v", options)
 		}
-		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{}}}; !reflect.DeepEqual(snap.Selection, want) {
-			t.Errorf("the selection is %v", snap.Selection)
-		}
+		check.Deep(t, snap.Selection, []rpc.HunkSelection{{Looked: 1, Refused: []int{}}}, "the selection is %v")
 		if told := d.open().call.Content[0].(session.Diff); told.OldText == nil || *told.OldText != nine || *told.NewText != text {
 			t.Errorf("it is told as %+v", told)
 		}
@@ -70,9 +67,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		got = d.store("new/b.txt", "b\n")
 		d.waits(got)
 		check.Contains(t, d.text(), "new/b.txt (new)  +1", "the float has\n%s")
-		if f := d.diffs.Files(&d.open().call)[0]; f.Operation != session.OperationAdd {
-			t.Errorf("it is told as %q", f.Operation)
-		}
+		check.Equal(t, d.diffs.Files(&d.open().call)[0].Operation, session.OperationAdd, "it is told as %q")
 		d.answer(writeIt)
 		d.is(got, "")
 		d.has("new/b.txt", "b\n")
@@ -146,9 +141,7 @@ func TestPendingWriteIsTakenInPart(t *testing.T) {
 		}
 		d.selects(2, 2, false)
 		d.selects(3, 9, true)
-		if want := []rpc.HunkSelection{{Looked: 1, Refused: []int{1, 3}}}; !reflect.DeepEqual(d.shows().Selection, want) {
-			t.Errorf("the selection is %v", d.shows().Selection)
-		}
+		check.Deep(t, d.shows().Selection, []rpc.HunkSelection{{Looked: 1, Refused: []int{1, 3}}}, "the selection is %v")
 		d.answer(writeIt)
 		d.is(got, "only the rest was written. Refused, by the lines of your text: line 2 (two) not written, the file has 1 line (2) there; line 8 (eight)")
 		d.has("a.txt", nineBut("5", "five\n"))
@@ -173,9 +166,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		if !strings.Contains(d.text(), "mine") || !strings.Contains(d.text(), "1 of 2 hunks refused") {
 			t.Errorf("the float has\n%s", d.text())
 		}
-		if want := []rpc.HunkSelection{{Looked: 2, Refused: []int{2}}}; !reflect.DeepEqual(d.shows().Selection, want) {
-			t.Errorf("the selection is %v", d.shows().Selection)
-		}
+		check.Deep(t, d.shows().Selection, []rpc.HunkSelection{{Looked: 2, Refused: []int{2}}}, "the selection is %v")
 
 		// It follows what the user types, of which Lua lists the buffers; and what they have saved of it.
 		hear := func(list ...string) {
@@ -191,9 +182,7 @@ func TestPendingWriteOfAFileThatChanges(t *testing.T) {
 		check.Contains(t, d.text(), "typed", "the float has\n%s")
 		looked := d.diffs.Changes(&d.open().call)[0].Looked
 		hear(filepath.Join(d.dir, "a.txt"))
-		if d.diffs.Changes(&d.open().call)[0].Looked != looked {
-			t.Error("the same is shown anew")
-		}
+		check.Equal(t, d.diffs.Changes(&d.open().call)[0].Looked, looked, "the same is shown anew: %v")
 		must.Write(t, d.dir, "a.txt", nineBut("2", "saved\n"))
 		hear()
 		check.Contains(t, d.text(), "saved", "the float has\n%s")
@@ -272,9 +261,7 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		must.Write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
 		d.on(func() { d.HearUnsaved([]string{filepath.Join(d.dir, "a.txt")}) })
 		d.settle()
-		if d.open().write.Before != nine {
-			t.Error("what is edited has changed")
-		}
+		check.Equal(t, d.open().write.Before, nine, "what is edited has changed: %v")
 		if edit(false) != nil || strings.Contains(d.text(), "✎") || !strings.Contains(d.text(), "mine") {
 			t.Errorf("the float has\n%s", d.text())
 		}

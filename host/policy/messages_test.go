@@ -61,9 +61,7 @@ func TestRulesFromLua(t *testing.T) {
 		if want.ID = got.ID; got != want || got.ID == "" || strings.Contains(got.Project, "\x1b") {
 			t.Errorf("an answer is listed as %+v, want %+v", got, want)
 		}
-		if err := wrong.Revoke(got.ID); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, wrong.Revoke(got.ID))
 	}
 	if list, err := p.List(); err != nil || len(list.Answers) != 0 {
 		t.Errorf("revoked, listed are %+v, %v", list, err)

@@ -47,9 +47,7 @@ func TestPrivateOfMany(t *testing.T) {
 	counted := []string{proj + "/plain", env, proj + "/folder/.env", proj + "/secrets/id", proj + "/none", proj + "/sub/./.env"}
 	got = p.Private(req, nil, counted)
 	for i, private := range []bool{false, true, true, true, false, true} {
-		if got[counted[i]] != private {
-			t.Errorf("%s, which is counted: %v", counted[i], got[counted[i]])
-		}
+		check.Equal(t, got[counted[i]], private, "%s, which is counted: %v", counted[i])
 	}
 	if got := (*Policy)(nil).Private(req, files, nil); len(got) != 0 {
 		t.Errorf("without a policy: %v", got)

@@ -297,9 +297,7 @@ func TestQueue(t *testing.T) {
 	} {
 		o := &queueAlone{ready: true}
 		c.do(o)
-		if got := strings.Join(o.done, ", "); got != c.done {
-			t.Errorf("%s: what was done is\n  %s, expected\n  %s", name, got, c.done)
-		}
+		check.Equal(t, strings.Join(o.done, ", "), c.done, "%s: what was done is\n  %s", name)
 		check.Equal(t, strings.Join(o.Queued(), ", "), c.queue, "%s: %q wait", name)
 	}
 }

@@ -102,9 +102,7 @@ func TestDiffThatGoesAlong(t *testing.T) {
 	_, block, _ := strings.Cut(text, "\n")
 	want := "````diff\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n ```\n-old\n\\ No newline at end of file\n" +
 		"+new 100%s\n\\ No newline at end of file\n````"
-	if block != want {
-		t.Errorf("sent was\n%s", text)
-	}
+	check.Equal(t, block, want, "sent was\n%s: %v", text)
 }
 
 func TestStatesThatWereSent(t *testing.T) {
@@ -114,7 +112,5 @@ func TestStatesThatWereSent(t *testing.T) {
 	u.sent = map[string]sentText{"/a": {buf: 1, tick: 5}, "/b": {buf: 2, tick: 4}, "/c": {buf: 3, tick: 5}}
 	check.Deep(t, u.new(list), list[1:], "new are %v")
 	u.reads.Store(true)
-	if got := u.new(list); len(got) != 0 {
-		t.Errorf("new are %v for an agent that reads buffers", got)
-	}
+	check.Slice(t, u.new(list), nil, "new are %v for an agent that reads buffers")
 }

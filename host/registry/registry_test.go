@@ -198,9 +198,7 @@ func TestBadArchives(t *testing.T) {
 		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if w.used() != "" {
-			t.Errorf("%s: it is used", what)
-		}
+		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
 	maxUnpacked = 50
 	w := newWorld(t)
@@ -251,9 +249,7 @@ func TestBadDownloads(t *testing.T) {
 		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if w.used() != "" {
-			t.Errorf("%s: it is used", what)
-		}
+		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
 	stall, maxArchive = patient, 100
 	w := newWorld(t)
@@ -382,9 +378,7 @@ func TestNowhere(t *testing.T) {
 	if _, there, err := r.Installed("gemini"); there || err != nil || len(r.IDs()) > 0 {
 		t.Errorf("installed is something: %v, %v, %v", there, err, r.IDs())
 	}
-	if err := r.Hear("mine", Heard{Said: "hello"}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Hear("mine", Heard{Said: "hello"}))
 	if _, err := r.Install(context.Background(), Wanted{ID: "gemini"}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("to install: %v", err)
 	}
@@ -448,9 +442,7 @@ func TestNpm(t *testing.T) {
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
 		t.Errorf("npm does not have it: %v", err)
 	}
-	if w.used() != "" {
-		t.Error("it is used")
-	}
+	check.Equal(t, w.used(), "", "it is used: %v")
 }
 
 // A program named uv stands in for uv here: it does with its folders and arguments what uv's documentation says.

@@ -1,6 +1,10 @@
 package review
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
 
 // A file that the agent makes binary and then a text again has its lines again: what the user has written is known from
 // what the agent has.
@@ -55,9 +59,7 @@ func TestATextAgain(t *testing.T) {
 // What the user has written into a new file stays also when that is refused which the agent has made of it.
 func TestANewFileWithTheUsersLinesIsBinary(t *testing.T) {
 	r := play([]step{{"agent", Content{}, Text(letters("X"))}, user(letters("Xu")), {"agent", Text(letters("Xu")), Text("\x00")}})
-	if p := decide(t, r, Reject, Selection{}); p.Want != Text(letters("u")) {
-		t.Errorf("refused it is %+v", p.Want)
-	}
+	check.Equal(t, decide(t, r, Reject, Selection{}).Want, Text(letters("u")), "refused it is %+v")
 	if !r.Empty() {
 		t.Errorf("then there is %+v", r.Files())
 	}

@@ -31,9 +31,7 @@ func TestMovedOverAnother(t *testing.T) {
 	own := New(1 << 20)
 	own.Changed("to", Content{}, Text("half\n"))
 	own.Moved("from", "to", Text("1\n2\n"), Text("1\n2\n"))
-	if got := statusOf(own); !slices.Equal(got, []string{"moved to from from"}) {
-		t.Errorf("over a file of the agent's own there is %q", got)
-	}
+	check.Slice(t, statusOf(own), []string{"moved to from from"}, "over a file of the agent's own there is %q")
 
 	users := New(1 << 20)
 	users.Changed("to", Text("a\n"), Text("a\nb\n"))
@@ -67,9 +65,7 @@ func TestRemovedIsRemoved(t *testing.T) {
 	r.Changed("f", Text("1\n"), Text("1\na\n"))
 	r.Removed("f")
 	r.Now("f", Content{})
-	if got := statusOf(r); len(got) != 0 {
-		t.Errorf("removed it is %q", got)
-	}
+	check.Slice(t, statusOf(r), nil, "removed it is %q")
 	r.Now("f", Text("1\na\n"))
 	if f, ok := r.File("f"); !ok || len(spans(f.Hunks, Pending)) != 1 {
 		t.Errorf("back it is %v", statusOf(r))
@@ -161,9 +157,7 @@ func TestFirstLine(t *testing.T) {
 	for _, h := range f.Hunks {
 		got = append(got, f.FirstLine(h))
 	}
-	if want := []string{"a", "4"}; !slices.Equal(got, want) {
-		t.Errorf("the hunks begin with %q, wanted %q", got, want)
-	}
+	check.Slice(t, got, []string{"a", "4"}, "the hunks begin with %q")
 }
 
 // The user gives a file another form or other permissions: those are not the agent's to take back. Those that the
@@ -198,15 +192,11 @@ func TestMadeAndGone(t *testing.T) {
 	p, _ := r.Plan("f", Keep, Selection{})
 	r.Commit(p)
 	r.Changed("f", Text("a\n"), Content{})
-	if got := statusOf(r); !slices.Equal(got, []string{"added f"}) {
-		t.Errorf("kept, and then removed by the agent, it is %q", got)
-	}
+	check.Slice(t, statusOf(r), []string{"added f"}, "kept, and then removed by the agent, it is %q")
 	r = New(1 << 20)
 	r.Changed("f", Content{}, Text("a\n"))
 	r.Changed("f", Text("a\n"), Content{})
-	if got := statusOf(r); len(got) != 0 {
-		t.Errorf("made and removed by the agent it is %q", got)
-	}
+	check.Slice(t, statusOf(r), nil, "made and removed by the agent it is %q")
 }
 
 // A file that the agent has removed, and that is there again, has what there was to decide before; the removal alone
@@ -234,9 +224,7 @@ func TestRemovedByTheAgentAndBack(t *testing.T) {
 	only := New(1 << 20)
 	only.Changed("f", Text("1\n2\n"), Content{})
 	only.Now("f", Text("1\n2\nu\n"))
-	if got := statusOf(only); len(got) != 0 {
-		t.Errorf("back with a line of the user's it is %q", got)
-	}
+	check.Slice(t, statusOf(only), nil, "back with a line of the user's it is %q")
 	only.Changed("f", Text("1\n2\nu\n"), Content{})
 	only.Changed("f", Content{}, Text("1\na\nu\n"))
 	if f := gone(only); f.Baseline.Text != "1\n2\nu\n" || len(f.Hunks) != 1 || f.Hunks[0].NewCount != 1 {
@@ -309,9 +297,7 @@ func TestRenamedFiles(t *testing.T) {
 	}
 	r.Renamed("f", "g")
 	r.Renamed("g", "h")
-	if paths := r.Paths(); !slices.Equal(paths, []string{"f", "h"}) {
-		t.Errorf("the record has %q", paths)
-	}
+	check.Slice(t, r.Paths(), []string{"f", "h"}, "the record has %q")
 	if h, _ := r.File("h"); h.Present.Text != "1\ng\n" || h.OldPath != "" {
 		t.Errorf("under its new name it is %+v", h)
 	}
@@ -467,9 +453,7 @@ func TestRemadeFiles(t *testing.T) {
 	}
 	r := moved()
 	r.Remade("f", Text("1\na\n2\nu\n"))
-	if got, want := statusOf(r), []string{"modified f", "added g"}; !slices.Equal(got, want) {
-		t.Errorf("there are %q, wanted %q", got, want)
-	}
+	check.Slice(t, statusOf(r), []string{"modified f", "added g"}, "there are %q")
 	for _, path := range []string{"f", "g"} {
 		p, err := r.Plan(path, Reject, Selection{})
 		if err != nil || !r.Commit(p) {
@@ -625,9 +609,7 @@ func TestWhatIsReleasedIsNotTold(t *testing.T) {
 			t.Error("a file that the user has removed is told")
 		}
 	}
-	if len(gone) != 0 {
-		t.Errorf("gone are %v", gone)
-	}
+	check.Slice(t, gone, nil, "gone are %v")
 }
 
 func TestLinesOfATextAreCounted(t *testing.T) {

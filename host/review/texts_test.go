@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // A text that is given to the record is not copied: thousands of files have one each.
@@ -14,8 +16,6 @@ func TestTextsStayOnceInMemory(t *testing.T) {
 	l := newLayers(was)
 	l.agent(is)
 	for name, c := range map[string][2]string{"present": {l.present(), is}, "accepted": {l.accepted(), was}, "baseline": {l.baseline(), was}} {
-		if unsafe.StringData(c[0]) != unsafe.StringData(c[1]) {
-			t.Errorf("the %s text is a copy", name)
-		}
+		check.Equal(t, unsafe.StringData(c[0]), unsafe.StringData(c[1]), "the %s text is a copy: %v", name)
 	}
 }

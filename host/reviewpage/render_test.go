@@ -202,9 +202,7 @@ func TestCode(t *testing.T) {
 	for _, a := range c.Around {
 		first = append(first, fmt.Sprint(a.Line, " ", len(a.Lines), " ", a.Lines[0]))
 	}
-	if want := []string{"0 1 line 1", "8 40 line 17", "17 37 line 64"}; !slices.Equal(first, want) {
-		t.Errorf("around is %q, wanted %q", first, want)
-	}
+	check.Slice(t, first, []string{"0 1 line 1", "8 40 line 17", "17 37 line 64"}, "around is %q")
 }
 
 // Rows say what they are of.

@@ -191,9 +191,7 @@ func TestMarksThatChangeInARowAreToldOnce(t *testing.T) {
 			change(i)
 			time.Sleep(time.Millisecond)
 		}
-		if told.Load() != 2 {
-			t.Errorf("Lua was told %d times, not at first and of the first change", told.Load())
-		}
+		check.Equal(t, told.Load(), 2, "Lua was told %d times, not at first and of the first change")
 		n.hears("of twenty changes", "1:1 [1] done 2:1 [2] done")
 
 		change(20)
@@ -209,9 +207,7 @@ func TestMarksThatChangeInARowAreToldOnce(t *testing.T) {
 		look.Look = true
 		n.Show(look)
 		synctest.Wait()
-		if told.Load() != 6 {
-			t.Errorf("the user's typing waits for a pause: told %d times", told.Load())
-		}
+		check.Equal(t, told.Load(), 6, "the user's typing waits for a pause: told %d times")
 		n.hears("in the end", "3:1 [3] done 4:1 [4] done 5:1 [5] done")
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // TestManyMarksComeInPieces bounds what Neovim gets at once.
@@ -12,9 +14,7 @@ func TestManyMarksComeInPieces(t *testing.T) {
 	k := NewMarks(MarksConfig{})
 	before, after := strings.Repeat("a\nb\n", n), strings.Repeat("a\nc\n", n)
 	pieces := k.pieces(&markedBuffer{}, false, withMarks(nil, MarkSource{Session: 1}, recorded(t, "f", before, after)))
-	if len(pieces) != 4 {
-		t.Errorf("%d changes came in %d pieces", n, len(pieces))
-	}
+	check.Equal(t, len(pieces), 4, "%d changes came in %d pieces", n)
 	long := strings.Repeat("b", 10_000) + "\n"
 	before = strings.Repeat("a\n"+strings.Repeat(long, 30), 20)
 	pieces = k.pieces(&markedBuffer{}, false, withMarks(nil, MarkSource{Session: 1}, recorded(t, "g", before, strings.Repeat("a\nc\n", 20))))

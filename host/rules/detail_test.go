@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // wordsOf are the words of a line, in which ␣ is a blank, and ? begins one that is not known: alone it is one of which
@@ -596,9 +598,7 @@ func TestWhereCommandsStand(t *testing.T) {
 	} {
 		for line, want := range c.wants {
 			words := wordsOf(line)
-			if got := c.ask(words[0].text, words[1:]); got != want {
-				t.Errorf("%s, %q: %q, want %q", name, line, got, want)
-			}
+			check.Equal(t, c.ask(words[0].text, words[1:]), want, "%s, %q: %q", name, line)
 		}
 	}
 }
@@ -627,9 +627,7 @@ func TestCodeOfInterpreters(t *testing.T) {
 	} {
 		words := wordsOf(line)
 		in, ok := codeOf(words[0].text)
-		if got := ok && in.runsCode(words[1:]); got != want {
-			t.Errorf("%s: %v", line, got)
-		}
+		check.Equal(t, ok && in.runsCode(words[1:]), want, "%s: %v", line)
 	}
 	if _, ok := codeOf("pythonic"); ok {
 		t.Error("another name is an interpreter's")
@@ -659,9 +657,7 @@ func TestMarksOfParts(t *testing.T) {
 		"echo x > run; ./run": " |  | written", "echo x > run; run": " |  | fed", "curl -o Makefile u; make": "fed | written", "tee ./x; ./x": "fed | written", "dd of=x; bash x": " | fed", "cp x y; ./x": " | ", "echo > s; bash s": " |  | fed",
 		"cd a; ls": "1 folders | 1 folders", "cd a; pushd b; ls": "2 folders | 2 folders | 2 folders", "for PATH in x; do a; done": "holds |  | ", "for x in y; do a; done": " |  | ", "declare -n x": "holds |  | ", "declare x": " | ", "${PATH:=x}": " | holds", "${X:=y}": " | ", "${PATH:-x}": " | ", "((a['$(x)']))": "holds",
 	} {
-		if got := marks(script); got != want {
-			t.Errorf("%q is marked %q, want %q", script, got, want)
-		}
+		check.Equal(t, marks(script), want, "%q is marked %q", script)
 	}
 }
 
@@ -694,15 +690,11 @@ func TestNamesInTexts(t *testing.T) {
 		}, map[string]string{"a/b": "a/b ", "a/*.go": "a *.go", "*": ". *", `a/\*`: "a/* ", "a/b/**": "a/b **"}},
 	} {
 		for text, want := range c.wants {
-			if got := c.ask(text); got != want {
-				t.Errorf("%s, %q: %q, want %q", name, text, got, want)
-			}
+			check.Equal(t, c.ask(text), want, "%s, %q: %q", name, text)
 		}
 	}
 	got := List{Private: []string{"**/.env", "/keys/**", "~/.ssh/*", "/**", "a/b", "/p/link/x", "/one"}}.PrivateFolders(r)
-	if want := []string{"/keys", "/home/me/.ssh", "/etc/x", "/one"}; !slices.Equal(got, want) {
-		t.Errorf("private folders are %q, want %q", got, want)
-	}
+	check.Slice(t, got, []string{"/keys", "/home/me/.ssh", "/etc/x", "/one"}, "private folders are %q")
 	unclear := request(Request{Kind: "edit", Paths: named("/p/x")})
 	unclear.Paths[0].Real = ""
 	if got := (List{Rules: []Rule{{Action: Allow}}}).Decide(unclear); got.Action != Ask || got.Why != "it is not clear which file `/p/x` is" {

@@ -3,6 +3,8 @@ package rules
 import (
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // told is what a command is taken apart into: words, ? for those that are not known, and why no pattern takes it.
@@ -101,9 +103,7 @@ func TestPartsOfACommand(t *testing.T) {
 		": why":            Unknown("text", "why"),
 		"ls: why | x: why": Shell("ls; x").Doubtful("why"),
 	} {
-		if got := told(c); got != want {
-			t.Errorf("it is %q, want %q", got, want)
-		}
+		check.Equal(t, told(c), want, "it is %q")
 	}
 	if c := Shell("ls"); told(c.Doubtful("why")) == told(c) {
 		t.Error("the doubt is about the command itself")
@@ -119,16 +119,10 @@ func TestBoundsOfACommand(t *testing.T) {
 			t.Errorf("in %d shells: %s", n, told(Shell(script)))
 		}
 	}
-	if !strings.Contains(told(Shell(script)), "it has too many shells within each other") {
-		t.Errorf("it is %s", told(Shell(script)))
-	}
+	check.Contains(t, told(Shell(script)), "it has too many shells within each other", "it is %s")
 	long := "ls " + strings.Repeat("x", scriptLimit-3)
-	if got := told(Shell(long)); got != "ls_"+long[3:] {
-		t.Errorf("of the longest script it is %.50s", got)
-	}
-	if got := told(Shell(long + "x")); got != ": it is too long to be read" {
-		t.Errorf("of a longer one it is %.50s", got)
-	}
+	check.Equal(t, told(Shell(long)), "ls_"+long[3:], "of the longest script it is %.50s")
+	check.Equal(t, told(Shell(long+"x")), ": it is too long to be read", "of a longer one it is %.50s")
 }
 
 // What rules that stop see of commands that run others.
@@ -413,18 +407,14 @@ func TestMatchWords(t *testing.T) {
 		for _, w := range strings.Fields(c.words) {
 			words = append(words, word{w, w != "?"})
 		}
-		if got := matchWords(strings.Fields(c.pattern), words); got != c.want {
-			t.Errorf("%q and %q: %d, want %d", c.pattern, c.words, got, c.want)
-		}
+		check.Equal(t, matchWords(strings.Fields(c.pattern), words), c.want, "%q and %q: %d", c.pattern, c.words)
 	}
 	for n, want := range map[int]string{1: "rule 1", 2: "rules 1, 2"} {
 		v := Verdict{}
 		for i := range n {
 			v.Rules = append(v.Rules, i+1)
 		}
-		if got := v.By(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		check.Equal(t, v.By(), want, "%s")
 	}
 	for w, want := range map[string]bool{"-x": true, "A=1": true, "10": true, "1.5h": true, "10x": false, "x": false} {
 		if isOption(w) != want {

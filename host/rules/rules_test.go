@@ -2,10 +2,12 @@ package rules
 
 import (
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // request is one of the folder /p; nothing there is a symbolic link, but /p/link, which leads to /etc.
@@ -135,9 +137,7 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := List{Rules: c.rules, Private: []string{"**/.env", "**/.env.*", "**/.git/**"}}
-			if err := l.Check(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Check())
 			got := l.Decide(request(c.of))
 			if got.Action != c.want || got.Why != c.why {
 				t.Errorf("got %s, %q; expected %s, %q", got.Action, got.Why, c.want, c.why)
@@ -280,9 +280,7 @@ func TestCheck(t *testing.T) {
 		if err := (List{Rules: []Rule{c.rule}}).Check(); err != nil {
 			got = err.Error()
 		}
-		if got != c.want {
-			t.Errorf("%v: %q, expected %q", c.rule, got, c.want)
-		}
+		check.Equal(t, got, c.want, "%v: %q", c.rule)
 	}
 }
 
@@ -301,9 +299,7 @@ func TestMatchWord(t *testing.T) {
 		{"a*b*c", "a-c", false},
 		{"a?c", "abc", false},
 	} {
-		if got := matchWord(c.pattern, c.text); got != c.want {
-			t.Errorf("%q, %q: %v", c.pattern, c.text, got)
-		}
+		check.Equal(t, matchWord(c.pattern, c.text), c.want, "%q, %q: %v", c.pattern, c.text)
 	}
 }
 
@@ -312,9 +308,7 @@ func TestVerdictNamesItsRules(t *testing.T) {
 		rules []int
 		want  string
 	}{{[]int{2}, "rule 2"}, {[]int{1, 3}, "rules 1, 3"}} {
-		if got := (Verdict{Rules: c.rules}).By(); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%v: %q", c.rules, got)
-		}
+		check.Deep(t, (Verdict{Rules: c.rules}).By(), c.want, "%v: %q", c.rules)
 	}
 }
 
@@ -348,9 +342,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		{"a file is no tool", tool(Allow, "*/*"), Request{Kind: "read", Paths: named("/p/a")}, Ask},
 	} {
 		list := List{Rules: c.rules}
-		if err := list.Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, list.Check())
 		if got := list.Decide(request(c.of)); got.Action != c.want {
 			t.Errorf("%s: %+v", c.name, got)
 		}

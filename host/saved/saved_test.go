@@ -18,6 +18,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -98,9 +99,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 			"told":      {got.Told, []string{"a", "b"}},
 			"originals": {got.Originals, s.Originals},
 		} {
-			if !reflect.DeepEqual(c[0], c[1]) {
-				t.Errorf("%s: the %s are %+v, not %+v", how, what, c[0], c[1])
-			}
+			check.Deep(t, c[0], c[1], "%s: the %s are %+v", how, what)
 		}
 		if got.History.Last().Prompt != "prompt" || !reflect.DeepEqual(got.History.Last().Files, s.History.Last().Files) {
 			t.Errorf("%s: the turn is %+v", how, got.History.Last())
@@ -151,9 +150,7 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	}
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
-	if marks[0].Seen.Text != long("f") {
-		t.Error("the marks are others after they were saved")
-	}
+	check.Equal(t, marks[0].Seen.Text, long("f"), "the marks are others after they were saved: %v")
 	if list, err := List(st); err != nil || len(list) != 0 {
 		t.Errorf("listed are %+v, %v", list, err)
 	}
@@ -175,9 +172,7 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 				r.SetBack(u.Path, is)
 				return r.Files()
 			}
-			if is, was := of(images[0]), of(images[1]); !reflect.DeepEqual(is, was) {
-				t.Errorf("%s: the %s says %+v, not %+v", u.Path, what, is, was)
-			}
+			check.Deep(t, of(images[0]), of(images[1]), "%s: the %s says %+v", u.Path, what)
 		}
 	}
 	s.Record.Changed("/cwd/f", review.Text("f"), review.Text("a"))

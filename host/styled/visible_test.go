@@ -36,9 +36,7 @@ func TestVisibleMovesHighlights(t *testing.T) {
 		in := []Line{{Text: text, Marks: []Mark{{at, at + len(c.marked), Error}}}}
 		l := Visible(in, false)[0]
 		check.Equal(t, l.Text[l.Marks[0].Col:l.Marks[0].EndCol], c.want, "%q became %q", c.marked)
-		if in[0].Marks[0].Col != at {
-			t.Error("the line that was given has changed")
-		}
+		check.Equal(t, in[0].Marks[0].Col, at, "the line that was given has changed: %v")
 	}
 }
 

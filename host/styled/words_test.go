@@ -18,11 +18,7 @@ func TestRelative(t *testing.T) {
 func TestGroups(t *testing.T) {
 	names := Groups()
 	for g, want := range map[Group]string{0: "AcpQuote", User: "AcpUser", Error: "AcpError", Ansi0: "AcpAnsi0", Ansi0 + 15: "AcpAnsi15"} {
-		if names[g] != want {
-			t.Errorf("group %d is %s, not %s", g, names[g], want)
-		}
+		check.Equal(t, names[g], want, "group %d is %s", g)
 	}
-	if len(names) != int(Ansi0)+16 {
-		t.Errorf("%d groups", len(names))
-	}
+	check.Equal(t, len(names), int(Ansi0)+16, "%d groups")
 }

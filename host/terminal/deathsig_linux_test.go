@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -37,7 +38,5 @@ func TestCommandOutlivesItsStarter(t *testing.T) {
 }
 
 func TestRealTimeSignal(t *testing.T) {
-	if got := wait(t, sh(t, "kill -34 $$")); showsExit(got.Exit) != "SIG34" {
-		t.Errorf("exit %s", showsExit(got.Exit))
-	}
+	check.Equal(t, showsExit(wait(t, sh(t, "kill -34 $$")).Exit), "SIG34", "exit %s")
 }

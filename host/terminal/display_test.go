@@ -246,9 +246,7 @@ func TestResizeReachesTheCommand(t *testing.T) {
 	term := sh(t, `trap 'stty size < /dev/tty; exit' WINCH; stty size < /dev/tty; while :; do sleep 0.01; done`)
 	eventually(t, "the first size", func() bool { return term.Output().Text == "40 120\n" })
 	term.Resize(100, 30)
-	if got := wait(t, term); got.Text != "40 120\n30 100\n" {
-		t.Errorf("output %q", got.Text)
-	}
+	check.Equal(t, wait(t, term).Text, "40 120\n30 100\n", "output %q")
 	term.Close(0)
 	term.Resize(80, 20) // does nothing to a closed one
 	term.Type([]byte("x"))
@@ -270,9 +268,7 @@ func TestBackspaceErasesACharacter(t *testing.T) {
 	term := sh(t, `stty -echo < /dev/tty; echo up; read name < /dev/tty; echo "hello $name"`)
 	eventually(t, "the command is up", func() bool { return strings.Contains(term.Output().Text, "up") })
 	term.Type([]byte("Bé漢\x7f\x7fob\r"))
-	if got := wait(t, term); !strings.Contains(got.Text, "hello Bob\n") {
-		t.Errorf("output %q", got.Text)
-	}
+	check.Contains(t, wait(t, term).Text, "hello Bob\n", "output %q")
 }
 
 // What is typed into a command that does not read holds up nobody.
@@ -283,7 +279,5 @@ func TestTypeToADeafCommand(t *testing.T) {
 		term.Type(bytes.Repeat([]byte{'x'}, 10_000))
 	}
 	term.Kill()
-	if got := wait(t, term); showsExit(got.Exit) != "SIGTERM" {
-		t.Errorf("exit %s", showsExit(got.Exit))
-	}
+	check.Equal(t, showsExit(wait(t, term).Exit), "SIGTERM", "exit %s")
 }

@@ -191,9 +191,7 @@ func TestEnvironment(t *testing.T) {
 	for name, want := range map[string]string{"HOME": "/h", "PAGER": "cat", "TERM": "mine", "PWD": "/dir", "VIMINIT": "mine"} {
 		check.Equal(t, lookup(env, name), want, "%s = %q", name)
 	}
-	if host[1] != "NVIM=/sock" {
-		t.Error("the host's environment was changed")
-	}
+	check.Equal(t, host[1], "NVIM=/sock", "the host's environment was changed: %v")
 }
 
 func TestRunning(t *testing.T) {
@@ -235,9 +233,7 @@ func TestKill(t *testing.T) {
 				t.Errorf("exit %s, output %q, want %s", showsExit(got.Exit), got.Text, test.want)
 			}
 			eventually(t, "nobody is left", func() bool { return len(members(t, term.PGID())) == 0 })
-			if again := term.Output(); again.Text != got.Text {
-				t.Errorf("afterwards %q", again.Text)
-			}
+			check.Equal(t, term.Output().Text, got.Text, "afterwards %q")
 		})
 	}
 }
@@ -255,9 +251,7 @@ func TestBackgroundProcess(t *testing.T) {
 				t.Parallel()
 				term := sh(t, script)
 				got := wait(t, term)
-				if showsExit(got.Exit) != "0" {
-					t.Errorf("exit %s", showsExit(got.Exit))
-				}
+				check.Equal(t, showsExit(got.Exit), "0", "exit %s")
 				if name != "noisy" && got.Text != "started\n" {
 					t.Errorf("output %q", got.Text)
 				}

@@ -48,9 +48,7 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	expect("2 b  true")
 	before := urgent
 	s.Update(session.TerminalChunk{ID: "b", Data: []byte("\nthree"), Plain: true})
-	if urgent != before {
-		t.Error("output is urgent")
-	}
+	check.Equal(t, urgent, before, "output is urgent: %v")
 	var touched []string
 	s.Touched(func(id string) { touched = append(touched, id) })
 	if fmt.Sprint(touched) != "[b]" {

@@ -70,9 +70,7 @@ func TestLinesNoEditorShowsAreCut(t *testing.T) {
 		for l, ok := next(); ok; l, ok = next() {
 			all.WriteString(l.Text)
 		}
-		if !strings.Contains(all.String(), long) {
-			t.Errorf("%s: the whole has not all of it", name)
-		}
+		check.Contains(t, all.String(), long, "%s: the whole has not all of it: %s", name)
 	}
 }
 

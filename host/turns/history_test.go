@@ -39,9 +39,7 @@ func TestTurnsGoBackAndComeAgain(t *testing.T) {
 	check.Slice(t, h.Turns, []*Turn{first, second}, "done again there are %+v")
 	h.WasUndone(second, second.Files, failed, true)
 	h.WasUndone(h.Last(), nil, nil, false)
-	if h.Last() != first {
-		t.Errorf("then comes %+v", h.Last())
-	}
+	check.Equal(t, h.Last(), first, "then comes %+v")
 	h.WasUndone(first, first.Files, nil, true)
 	if h.Empty() {
 		t.Error("all that is undone is forgotten")

@@ -292,9 +292,7 @@ func TestOrderOfSteps(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s%s", step.Of.Path, step.Want.Text, step.Back, step.Note))
 	}
 	want := []string{"g 6 ", "a/b  ", "c 1 b", "d 2 c", "i 8 j", "h 7 i", "a a ", "f 3 cannot go back to e, where another file is", "g 4 "}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
+	check.Slice(t, got, want, "%q")
 }
 
 func TestARefusedMoveIsTakenBack(t *testing.T) {

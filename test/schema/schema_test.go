@@ -36,9 +36,7 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	if err := v.CheckError([]byte(`{"code":-32601,"message":"no"}`)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, v.CheckError([]byte(`{"code":-32601,"message":"no"}`)))
 	if err := v.CheckError([]byte(`{"code":-32601}`)); err == nil {
 		t.Error("an error without a message is valid")
 	}

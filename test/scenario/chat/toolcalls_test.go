@@ -127,9 +127,7 @@ func TestToolCallsHaveTheFieldsOfTheContract(t *testing.T) {
 		check.Equal(t, short, want, "the calls are\n%.400s")
 		s.Lua(nil, `require('acp').tool_call(1, 'c', function(call) _G.call = call end)`)
 		s.AwaitLua(`_G.call`)
-		if s.LuaString(`_G.call.content[1].text`) != long {
-			t.Error("the whole call is not whole")
-		}
+		check.Equal(t, s.LuaString(`_G.call.content[1].text`), long, "the whole call is not whole: %v")
 		check.Equal(t, s.LuaString(`_G.call.raw_input.path`), "/a/b.txt", "the raw input is %q")
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -370,9 +371,7 @@ func TestDiffWaitsForTheUserToRest(t *testing.T) {
 		layout := s.LuaString(`vim.inspect(vim.fn.winlayout())`)
 		unchanged := func(when string) {
 			t.Helper()
-			if s.LuaString(`vim.inspect(vim.fn.winlayout())`) != layout {
-				t.Errorf("a diff opened %s", when)
-			}
+			check.Equal(t, s.LuaString(`vim.inspect(vim.fn.winlayout())`), layout, "a diff opened %s: %v", when)
 		}
 		for _, try := range []struct{ when, begin, mode, end string }{
 			{"in Insert mode", "A more", "i", "<Esc>"},
@@ -479,9 +478,7 @@ func TestDiffDoesNotOpenOverOthers(t *testing.T) {
 		id := p.Permission(scene.EditsCall("e1", path, tokensLua, tokensFixed), scene.YesNo...)
 		s.AwaitLua(`require('acp.diff.view').waits()`)
 		s.AwaitFloat()
-		if n := s.LuaInt(comparing); n != 2 {
-			t.Errorf("%d windows compare, where the user has two", n)
-		}
+		check.Equal(t, s.LuaInt(comparing), 2, "%d windows compare, where the user has two")
 		// Whoever asks gets it in a tab.
 		s.Command("Acp diff")
 		s.AwaitLua(`#vim.api.nvim_list_tabpages() == 2 and vim.wo.diff`)
@@ -765,9 +762,7 @@ func TestDiffLeavesOptionsAndTabs(t *testing.T) {
 				s.Command("tabnext $")
 				s.Command("diffthis")
 				s.CheckAnswer(p, id, func() { s.Command("Acp permit 3") }, "no")
-				if got := s.LuaString(`vim.o.scrollopt`); got != "ver,jump,hor" {
-					t.Errorf("'scrollopt' is %q", got)
-				}
+				check.Equal(t, s.LuaString(`vim.o.scrollopt`), "ver,jump,hor", "'scrollopt' is %q")
 			}, scene.Wide)
 		})
 	}

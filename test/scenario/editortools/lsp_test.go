@@ -541,9 +541,7 @@ func TestTypescript(t *testing.T) {
 		for _, e := range r.Edits {
 			texts[filepath.Base(e.Path)] = e.Text
 		}
-		if !strings.Contains(texts["use.ts"], "'😀'; count(x)\ncount(1)") {
-			t.Errorf("the rename is %+v", r)
-		}
+		check.Contains(t, texts["use.ts"], "'😀'; count(x)\ncount(1)", "the rename is %+v: %s", r)
 		s.Await("the diagnostics", func() bool { // which this server tells in several parts
 			r := ask(t, s, "diagnostics", fmt.Sprintf(`{ path = %q }`, use))
 			return len(r.Diagnostics) > 0 && r.Diagnostics[0].Line == 3

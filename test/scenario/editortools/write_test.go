@@ -49,9 +49,7 @@ func TestRename(t *testing.T) {
 		s.Respond(1, "reject")
 		fails(t, <-got, "did not allow")
 		s.AwaitPermissions(0)
-		if s.ReadFile(a) != "old\nsame\n" {
-			t.Error("what was refused is written")
-		}
+		check.Equal(t, s.ReadFile(a), "old\nsame\n", "what was refused is written: %v")
 		got = start(t.Context(), c, "rename", args, nil)
 		s.AwaitPermissions(1)
 		s.Respond(1, "allow")

@@ -67,9 +67,7 @@ func TestWriteIntoALoadedBuffer(t *testing.T) {
 		s.Await("the text of after", func() bool { return s.BufferText(buf)+"\n" == scene.TextAfter })
 		// The next :w asks nothing.
 		s.Command("write")
-		if s.CountEvents("AcpFileChanged") != 1 {
-			t.Errorf("%d changes were told", s.CountEvents("AcpFileChanged"))
-		}
+		check.Equal(t, s.CountEvents("AcpFileChanged"), 1, "%d changes were told")
 		p.EndTurn(turn)
 	})
 }

@@ -610,9 +610,7 @@ func TestFollowByConfiguration(t *testing.T) {
 		s.AwaitLua(`vim.fn.bufwinid('three.txt') ~= -1`)
 		opened := s.LuaInt(`vim.fn.bufwinid('three.txt')`)
 		awaitShown(s, opened, "three.txt:53")
-		if got := s.LuaInt(`vim.api.nvim_get_current_win()`); got != current {
-			t.Error("the focus went away")
-		}
+		check.Equal(t, s.LuaInt(`vim.api.nvim_get_current_win()`), current, "the focus went away: %v")
 		s.Command("set cmdheight=1")
 		s.Keys(":<Esc>")
 		s.GoldenScreen("opened")
@@ -801,9 +799,7 @@ func TestNamesOnTheScreenAreShort(t *testing.T) {
 		s.Keys("gd")
 		s.AwaitLua(`vim.fn.expand('%:t') == 'gone.txt'`)
 		for _, path := range []string{followed, gone} {
-			if got, want := s.LuaString(`vim.fn.bufname(...)`, path), "src/"+filepath.Base(path); got != want {
-				t.Errorf("the name is %s, want %s", got, want)
-			}
+			check.Equal(t, s.LuaString(`vim.fn.bufname(...)`, path), "src/"+filepath.Base(path), "the name is %s")
 		}
 	})
 }

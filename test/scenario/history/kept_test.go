@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -100,9 +101,7 @@ func TestKeptOrNot(t *testing.T) {
 		p := s.BeginWith(can)
 		p.EndTurn(s.Prompt(p, "keep nothing"))
 		s.Quit()
-		if texts := files(s); len(texts) != 0 {
-			t.Errorf("kept is %s", texts)
-		}
+		check.Slice(t, files(s), nil, "kept is %s")
 		s = s.Next()
 		p = s.BeginWith(can)
 		s.Prompt(p, "keep this")
@@ -118,9 +117,7 @@ func TestKeptOrNot(t *testing.T) {
 		p = s.Agent()
 		p.Initialize(can)
 		m := p.Expect("session/resume")
-		if m.Text("cwd") != dir {
-			t.Errorf("it is taken up in %s", m.Text("cwd"))
-		}
+		check.Equal(t, m.Text("cwd"), dir, "it is taken up in %s")
 		p.Reply(m, obj{})
 		s.AwaitEvent("AcpSessionReady")
 		s.OnceInChat("keep this", "The first half", "Cut short")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -43,9 +44,7 @@ func TestAllIsThereAgain(t *testing.T) {
 		work(s, s.BeginWith(can))
 		kept(t, s, `"is":"end"`)
 		s, p, m := resume(s, "session/resume", can)
-		if m.Text("cwd") != s.Dir {
-			t.Errorf("it is taken up in %s", m.Text("cwd"))
-		}
+		check.Equal(t, m.Text("cwd"), s.Dir, "it is taken up in %s")
 		s.AwaitChat("The package is **tool** now.") // before the agent has answered
 		p.Reply(m, obj{})
 		s.AwaitEvent("AcpSessionReady")
@@ -84,9 +83,7 @@ func TestAReplayIsNotThereTwice(t *testing.T) {
 		p.Reply(m, obj{})
 		s.AwaitEvent("AcpSessionReady")
 		s.OnceInChat("Rename the package.", "main.go  +1", "The package is **tool** now.")
-		if n := s.CountInChat("went on elsewhere"); n != 0 {
-			t.Error("it went on elsewhere")
-		}
+		check.Equal(t, s.CountInChat("went on elsewhere"), 0, "it went on elsewhere: %v")
 		s, p, m = resume(s, "session/load", can)
 		replay()
 		says("user_message_chunk", "Asked in another client.")

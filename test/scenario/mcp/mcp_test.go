@@ -139,9 +139,7 @@ func TestServersOfAStoredSession(t *testing.T) {
 				t.Errorf("the servers are %s, wanted %s", got, want)
 			}
 			p := m.Text("sessionId")
-			if p != "a" {
-				t.Errorf("taken up is %s", m)
-			}
+			check.Equal(t, p, "a", "taken up is %s: %v", m)
 		}
 		s.OK(`require('acp').resume({ agent_session_id = 'a' })`)
 		p := s.Agent()

@@ -46,9 +46,7 @@ func TestAPendingWriteIsEdited(t *testing.T) {
 		s.RecordNotifications()
 		s.Command("Acp permit 1")
 		s.AwaitNotification("you are editing the text: :w in its window writes it")
-		if s.ReadFile(path) != old {
-			t.Error("it is written")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is written: %v")
 		s.Keys(":w<CR>")
 		p.AnswersError(id, -32603, "the user changed this text before it was written, and theirs was written. Changed, by the lines of your text: "+
 			"line 4 (local line4 = 'four') not written, the file has 1 line (local line4 = 'four' -- or five) there; "+
@@ -70,9 +68,7 @@ func TestAPendingWriteIsEdited(t *testing.T) {
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 30`)
 		s.Keys("ga")
 		p.AnswersText(id, "")
-		if s.ReadFile(path) != old {
-			t.Error("it is not written")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is not written: %v")
 		s.AwaitNoDiff()
 
 		// Withdrawn while it is edited: what was typed stays in its window.
@@ -84,9 +80,7 @@ func TestAPendingWriteIsEdited(t *testing.T) {
 		s.Keys(":w<CR>")
 		s.AwaitNotification("the agent no longer waits for this text")
 		s.AwaitLua(`vim.fn.getline(1) == 'mine' and vim.bo.modified`)
-		if s.ReadFile(path) != old {
-			t.Error("it is written")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is written: %v")
 
 		// Nothing else of that diff stays, and the next one compares its own windows alone.
 		if s.LuaBool(`vim.iter(vim.api.nvim_list_wins()):any(function(win) return vim.wo[win].diff end)`) {
@@ -234,9 +228,7 @@ func TestAnEditedTextWhoseTurnEnds(t *testing.T) {
 				s.Keys("gr")
 				p.AnswersError(id, -32603, "nothing was written")
 				s.AwaitNoDiff()
-				if s.ReadFile(path) != old {
-					t.Error("it is written")
-				}
+				check.Equal(t, s.ReadFile(path), old, "it is written: %v")
 			}, scene.Wide)
 		})
 	}

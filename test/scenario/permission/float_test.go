@@ -116,9 +116,7 @@ func TestHostileCommand(t *testing.T) {
 			seen += text
 		}
 		for i := range 300 {
-			if !strings.Contains(seen, fmt.Sprintf("part%03d", i)) {
-				t.Errorf("part %d is never shown", i)
-			}
+			check.Contains(t, seen, fmt.Sprintf("part%03d", i), "part %d is never shown: %s", i)
 		}
 		s.GoldenScreen("end")
 		bottom := s.FloatText()

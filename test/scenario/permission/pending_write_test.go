@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -67,15 +69,11 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.AwaitState("requires_action")
 		s.AwaitScreen("waits 0:0")
 		writeScreen(s, "waits")
-		if got := s.AwaitPermissions(1); got != "Write a.lua" {
-			t.Errorf("asked is %s", got)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Write a.lua", "asked is %s")
 		// Nothing else waits for it: reads of the file, other files, the disk.
 		p.AnswersText(p.Fetch(path), old)
 		p.AnswersText(p.Fetch(s.WriteFile("b.lua", "return 1\n")), "return 1\n")
-		if s.ReadFile(path) != old {
-			t.Error("it is written already")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is written already: %v")
 		s.AwaitScreen("waits 0:02") // the clock goes on by itself
 
 		// Some of it.
@@ -88,9 +86,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		p.AnswersError(id, -32603, "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "+
 			"line 15 (local extra = 1) not written; after line 24 the file has 1 line more (local line24 = 24). Read the file again")
 		want := strings.Replace(old, "= 4\n", "= 'four'\n", 1)
-		if got := s.ReadFile(path); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), want, "the file has\n%s")
 		s.AwaitLua(`vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 3, 4, false)[1] == "local line4 = 'four'"`)
 		s.CheckResolved("allow", "user")
 		s.AwaitNoFloat()
@@ -104,9 +100,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.AwaitDiff("extra")
 		s.Command("Acp permit 1")
 		p.AnswersText(id, "")
-		if s.ReadFile(path) != text {
-			t.Error("it is not written")
-		}
+		check.Equal(t, s.ReadFile(path), text, "it is not written: %v")
 		s.CheckResolved("allow", "user")
 		s.AwaitNoFloat()
 		id = p.Store(path, old)
@@ -121,9 +115,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		s.Keys("ga")
 		p.AnswersError(id, -32603, "the user refused this write, so nothing was written")
 		s.CheckResolved("reject", "user")
-		if s.ReadFile(path) != text {
-			t.Error("something is written")
-		}
+		check.Equal(t, s.ReadFile(path), text, "something is written: %v")
 
 		// A new file.
 		made := s.Dir + "/new/made.lua"
@@ -134,9 +126,7 @@ func TestAWriteWaitsForTheUser(t *testing.T) {
 		}
 		s.Command("Acp permit 1")
 		p.AnswersText(id, "")
-		if got := s.ReadFile(made); got != "return 1\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(made), "return 1\n", "the file has %q")
 		s.CheckResolved("allow", "user")
 		p.EndTurn(turn)
 		p.Silent()
@@ -164,9 +154,7 @@ func TestTypingWhileAWriteIsPending(t *testing.T) {
 		s.Command("Acp permit 1")
 		p.AnswersError(id, -32603, "line 4 (local line4 = 'four') not written")
 		want := strings.Replace(text, "'four'", "4", 1)
-		if got := s.ReadFile(path); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), want, "the file has\n%s")
 		s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, -1, false), '\n') .. '\n' == ...`, "-- mine\n"+want)
 		if !s.LuaBool(`vim.bo[vim.fn.bufnr('a.lua')].modified`) {
 			t.Error("the buffer is saved")
@@ -206,9 +194,7 @@ func TestWhatWasAcceptedIsNotPending(t *testing.T) {
 		written := func(text string) {
 			t.Helper()
 			p.AnswersText(p.Store(path, text), "")
-			if s.ReadFile(path) != text {
-				t.Error("it is not written")
-			}
+			check.Equal(t, s.ReadFile(path), text, "it is not written: %v")
 		}
 		pending := func(text string) {
 			t.Helper()
@@ -218,9 +204,7 @@ func TestWhatWasAcceptedIsNotPending(t *testing.T) {
 			s.Command("Acp permit 2")
 			p.AnswersError(id, -32603, "nothing was written")
 			s.AwaitNoFloat()
-			if s.ReadFile(path) != was {
-				t.Error("it is written")
-			}
+			check.Equal(t, s.ReadFile(path), was, "it is written: %v")
 		}
 		allow("yes", path, old, text)
 		written(text)
@@ -283,9 +267,7 @@ func TestPendingWritesEndWithTheirTurn(t *testing.T) {
 			t.Helper()
 			s.AwaitNoFloat()
 			s.AwaitNoDiff()
-			if s.ReadFile(path) != old {
-				t.Error("it is written")
-			}
+			check.Equal(t, s.ReadFile(path), old, "it is written: %v")
 			s.SameScenery(before, s.Scenery())
 		}
 		turn, id := begin()
@@ -326,9 +308,7 @@ func TestPendingWritesEndWithTheirTurn(t *testing.T) {
 		p.Expect("session/cancel")
 		p.AnswersError(id, -32603, "nothing was written")
 		s.AwaitNoFloat()
-		if s.ReadFile(path) != old {
-			t.Error("it is written")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is written: %v")
 	}, scene.Wide)
 }
 
@@ -346,14 +326,10 @@ func TestPendingWritesAndThePolicyOfPaths(t *testing.T) {
 		id := p.Store(other, "new\n")
 		s.AwaitFloat()
 		s.AwaitScreen("It is outside of the session's folder.")
-		if n := s.LuaInt(`#require('acp').permissions()`); n != 1 {
-			t.Errorf("%d questions are open", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').permissions()`), 1, "%d questions are open")
 		s.Command("Acp permit 1")
 		p.AnswersText(id, "")
-		if got := s.ReadFile(other); got != "new\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(other), "new\n", "the file has %q")
 		s.AwaitNoFloat()
 		// Asked about the place alone, where nothing changes.
 		id = p.Store(other, "new\n")
@@ -383,9 +359,7 @@ func TestPendingWritesAndThePolicyOfPaths(t *testing.T) {
 		p.AnswersText(id, "")
 		s.AwaitNoFloat()
 		p.AnswersError(p.Store(s.WriteFile("x.no", "x\n"), "y\n"), -32603, "the user has decided before to refuse this write, so nothing was written")
-		if n := s.LuaInt(`#require('acp').permissions()`); n != 0 {
-			t.Errorf("%d questions are open", n)
-		}
+		check.Equal(t, s.LuaInt(`#require('acp').permissions()`), 0, "%d questions are open")
 	}, scene.Wide)
 }
 
@@ -395,15 +369,11 @@ func TestWritesPastTheClientAreNotPending(t *testing.T) {
 		path, old, text, p := beginBefore(s, "split")
 		turn := s.Prompt(p, "change it")
 		p.Update("tool_call", scene.EditsCall("e1", path, old, text))
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 		p.Update("tool_call_update", obj{"toolCallId": "e1", "status": "completed"})
 		p.EndTurn(turn)
 		s.AwaitLua(`vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 3, 4, false)[1] == "local line4 = 'four'"`)
-		if n := s.CountEvents("AcpPermissionRequest"); n != 0 {
-			t.Errorf("%d questions", n)
-		}
+		check.Equal(t, s.CountEvents("AcpPermissionRequest"), 0, "%d questions")
 		// They are reviewed afterwards; what is decided about before is not once more.
 		s.Prompt(p, "more")
 		s.Command("Acp changes")
@@ -467,9 +437,7 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 		writeScreen(s, "rows")
 		s.Keys("ga")
 		p.AnswersError(id, -32603, "line 8 (empty) not written")
-		if got, want := s.ReadFile(path), strings.Replace(text, "end\n\n", "end\n", 1); got != want {
-			t.Errorf("the file has\n%s", got)
-		}
+		check.Equal(t, s.ReadFile(path), strings.Replace(text, "end\n\n", "end\n", 1), "the file has\n%s")
 		s.AwaitNoDiff()
 
 		// To be edited it is shown whole.
@@ -481,9 +449,7 @@ func TestHunksWhereNeovimSeesOthers(t *testing.T) {
 		s.AwaitLua(`vim.bo.buftype == 'acwrite' and vim.fn.line('$') == 5`)
 		s.Keys("ga")
 		p.AnswersText(id, "")
-		if s.ReadFile(path) != old {
-			t.Error("it is not written")
-		}
+		check.Equal(t, s.ReadFile(path), old, "it is not written: %v")
 	}, scene.Wide)
 }
 
@@ -504,16 +470,12 @@ func TestPendingWritesThatAreNoText(t *testing.T) {
 		s.AwaitNotification("this text cannot be edited here")
 		s.Keys("ga")
 		p.AnswersText(id, "")
-		if got := s.ReadFile(path); got != "text\n" {
-			t.Errorf("the file has %q", got)
-		}
+		check.Equal(t, s.ReadFile(path), "text\n", "the file has %q")
 		s.AwaitNoDiff()
 
 		// Writes of one file wait for each other; those of a folder fail as ever.
 		first, second := p.Store(path, "first\n"), p.Store(path, "second\n")
-		if got := s.AwaitPermissions(1); got != "Write x.bin" {
-			t.Errorf("asked is %s", got)
-		}
+		check.Equal(t, s.AwaitPermissions(1), "Write x.bin", "asked is %s")
 		s.AwaitScreen("first")
 		s.Command("Acp permit 1")
 		p.AnswersText(first, "")
@@ -543,9 +505,7 @@ func TestPendingWritesAndUnsavedText(t *testing.T) {
 		}
 		is := func(disk, buffer string) {
 			t.Helper()
-			if got := s.ReadFile(path); got != disk {
-				t.Errorf("the disk has\n%s", got)
-			}
+			check.Equal(t, s.ReadFile(path), disk, "the disk has\n%s")
 			s.AwaitLua(`table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr('a.lua'), 0, -1, false), '\n') .. '\n' == ...`, buffer)
 			if !s.LuaBool(`vim.bo[vim.fn.bufnr('a.lua')].modified`) {
 				t.Error("nothing says that there is unsaved text")

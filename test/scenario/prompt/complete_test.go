@@ -44,9 +44,7 @@ func TestSlashOffersCommands(t *testing.T) {
 		s.AwaitLua(`#(require('acp').sessions()[1].commands or {}) == 2`)
 		s.Keys("i/")
 		s.AwaitMenu("/compact", "/plan what to plan")
-		if s.PromptText() != "/" {
-			t.Errorf("the menu has changed the prompt to %q", s.PromptText())
-		}
+		check.Equal(t, s.PromptText(), "/", "the menu has changed the prompt to %q")
 		s.Keys("pn")
 		s.AwaitMenu("/plan what to plan")
 		s.Keys("<C-n><C-y>it")
@@ -203,9 +201,7 @@ func TestPromptsLanguageServerLeavesOthersInPeace(t *testing.T) {
 		s.ReadyAgent()
 		s.AwaitLua(`_G.attached`)
 		got := s.LuaString(`vim.lsp.get_clients({ bufnr = 0, name = 'acp' })[1].config.root_dir`)
-		if want := filepath.Join(s.Dir, "inside"); got != want {
-			t.Errorf("the root of the language server is %q, want %q", got, want)
-		}
+		check.Equal(t, got, filepath.Join(s.Dir, "inside"), "the root of the language server is %q")
 		s.Lua(nil, `vim.lsp.buf_request_all(0, 'textDocument/documentSymbol',
 			{ textDocument = vim.lsp.util.make_text_document_params() }, function(results) _G.symbols = results end)`)
 		s.AwaitLua(`_G.symbols`)

@@ -324,9 +324,7 @@ func TestDiskFull(t *testing.T) {
 			t.Skipf("a small disk cannot be mounted here: %v", err)
 		}
 		t.Cleanup(func() {
-			if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, syscall.Unmount(folder, syscall.MNT_DETACH))
 		})
 		if err, _ := call(s, `require('acp').install('tiny', {}, done)`); err != "" {
 			t.Fatal(err)

@@ -59,9 +59,7 @@ func endsWith(s *scene.Scene, p *scene.Puppet, turn scene.Message, changes, told
 	if all := s.Events(); all[len(all)-1].Name != "AcpTurnEnd" {
 		s.T.Errorf("after the end of the turn came %v", all[len(all)-1])
 	}
-	if got := allChanges(s); got != changes {
-		s.T.Errorf("changed are\n%swanted\n%s", got, changes)
-	}
+	check.Equal(s.T, allChanges(s), changes, "changed are\n%s")
 	check.Equal(s.T, fileEvents(s), told, "told was %q")
 }
 

@@ -233,9 +233,7 @@ func restores(s *scene.Scene, by, how string, loaded bool) {
 		}
 	}
 	for _, f := range odd {
-		if told[f.name] != 1 {
-			s.T.Errorf("the change of %q is told %d times", f.name, told[f.name])
-		}
+		check.Equal(s.T, told[f.name], 1, "the change of %q is told %d times", f.name)
 		delete(told, f.name)
 		delete(told, f.old) // changed too, or looked at half-way, it is removed and another one added
 	}

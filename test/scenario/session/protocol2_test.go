@@ -169,9 +169,7 @@ func TestBackgroundCommandInProtocol2(t *testing.T) {
 		s.AwaitLua(`require('acp').terminals()[1].running`)
 		s.AwaitScreen("1 in the background")
 		s.ToBlock("sleep 100")
-		if !strings.Contains(keys(s), "g<C-C>") {
-			t.Errorf("that it can be cancelled is not told: %s", keys(s))
-		}
+		check.Contains(t, keys(s), "g<C-C>", "that it can be cancelled is not told: %s")
 		s.Keys("g<C-c>")
 		p.Reply(p.Expect("terminal/cancel"), obj{})
 		p.Update("terminal_update", obj{"terminalId": "t", "exitStatus": obj{"signal": "SIGTERM"}, "capabilities": nil})

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -62,9 +61,7 @@ func TestSessionsHaveTheFieldsOfTheContract(t *testing.T) {
 			"plan":       []any{obj{"content": "first", "priority": "high", "status": "in_progress"}},
 			"tool_calls": 1, "queued": 1,
 		} {
-			if !reflect.DeepEqual(got[key], want) {
-				t.Errorf("%s is %#v, expected %#v", key, got[key], want)
-			}
+			check.Deep(t, got[key], want, "%s is %#v", key)
 		}
 		if _, ok := got["error"]; ok {
 			t.Errorf("error is %v", got["error"])

@@ -26,9 +26,7 @@ func TestAcpStartsTheDefaultAgentOnlyOnce(t *testing.T) {
 		s.AwaitLua(`not vim.b.acp_session`)
 		s.Command("Acp")
 		s.AwaitLua(`vim.bo.filetype == 'acp-prompt'`)
-		if s.Session()["id"] != 1 {
-			t.Errorf("the session is %v", s.Session()["id"])
-		}
+		check.Equal(t, s.Session()["id"], 1, "the session is %v")
 		p.Silent()
 		if s.AgentsStarted() > 0 {
 			t.Error("another agent was started")

@@ -140,9 +140,7 @@ func TestMissingHostSaysHowToBuildIt(t *testing.T) {
 			t.Errorf("the messages are\n%s", s.Messages())
 		}
 		s.Lua(nil, `pcall(vim.cmd, 'Acp agents')`)
-		if s.LuaInt(`#vim.api.nvim_list_wins()`) != 1 {
-			t.Error("there is a page of agents, which stays empty")
-		}
+		check.Equal(t, s.LuaInt(`#vim.api.nvim_list_wins()`), 1, "there is a page of agents, which stays empty: %v")
 		s.Lua(nil, `require('acp.rpc.host').building = true`)
 		s.Command("Acp")
 		s.AwaitMessage("the host is being built; a message will say when it is done")
