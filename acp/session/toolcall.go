@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -160,6 +161,56 @@ type ToolCall struct {
 	exit      TerminalExit      // in RawOutput
 	told      ToolKind          // what the agent says that it is; "" where that is Kind
 	result    []ToolCallContent // in RawOutput, of an MCP server's tool
+}
+
+// ToolCallPatch creates or changes a tool call: an omitted field stays, null
+// clears (to the protocol's default), a value replaces. Meta is patched by key.
+type ToolCallPatch struct {
+	ID        string
+	Title     acp.Opt[string]
+	Name      acp.Opt[string]
+	Kind      acp.Opt[ToolKind]
+	Status    acp.Opt[ToolCallStatus]
+	Content   acp.Opt[[]ToolCallContent]
+	Locations acp.Opt[[]Location]
+	RawInput  acp.Opt[json.RawMessage]
+	RawOutput acp.Opt[json.RawMessage]
+	Meta      acp.Opt[map[string]json.RawMessage]
+	Parent    acp.Opt[string]
+	Editor    bool // see [ToolCall]; no agent says so
+}
+
+// empty reports whether the patch names a call and changes nothing.
+func (p *ToolCallPatch) empty() bool {
+	rest := *p
+	rest.ID = ""
+	return reflect.ValueOf(&rest).Elem().IsZero()
+}
+
+// Whole returns the patch with everything it omits cleared, so that nothing of an earlier call with its id is left,
+// except for Meta, Parent and Editor, which say how the call came about.
+func (p ToolCallPatch) Whole() ToolCallPatch {
+	clearOmitted(&p.Title)
+	clearOmitted(&p.Name)
+	clearOmitted(&p.Kind)
+	clearOmitted(&p.Status)
+	clearOmitted(&p.Content)
+	clearOmitted(&p.Locations)
+	clearOmitted(&p.RawInput)
+	clearOmitted(&p.RawOutput)
+	return p
+}
+
+func clearOmitted[T any](o *acp.Opt[T]) {
+	if o.IsZero() {
+		*o = acp.Null[T]()
+	}
+}
+
+// ToolCallChunk appends content to the tool call with this id, and creates the call when the id is new.
+type ToolCallChunk struct {
+	ID      string
+	Content []ToolCallContent
 }
 
 // Shown is the status for the user: the agent's, unless the call waits for

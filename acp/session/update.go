@@ -2,7 +2,6 @@ package session
 
 import (
 	"encoding/json"
-	"reflect"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 )
@@ -30,56 +29,6 @@ type MessagePatch struct {
 
 // Background is everything that runs in the background of a session's turns and outlives them.
 type Background struct{ Calls, Terminals []string }
-
-// ToolCallPatch creates or changes a tool call: an omitted field stays, null
-// clears (to the protocol's default), a value replaces. Meta is patched by key.
-type ToolCallPatch struct {
-	ID        string
-	Title     acp.Opt[string]
-	Name      acp.Opt[string]
-	Kind      acp.Opt[ToolKind]
-	Status    acp.Opt[ToolCallStatus]
-	Content   acp.Opt[[]ToolCallContent]
-	Locations acp.Opt[[]Location]
-	RawInput  acp.Opt[json.RawMessage]
-	RawOutput acp.Opt[json.RawMessage]
-	Meta      acp.Opt[map[string]json.RawMessage]
-	Parent    acp.Opt[string]
-	Editor    bool // see [ToolCall]; no agent says so
-}
-
-// empty reports whether the patch names a call and changes nothing.
-func (p *ToolCallPatch) empty() bool {
-	rest := *p
-	rest.ID = ""
-	return reflect.ValueOf(&rest).Elem().IsZero()
-}
-
-// Whole returns the patch with everything it omits cleared, so that nothing of an earlier call with its id is left,
-// except for Meta, Parent and Editor, which say how the call came about.
-func (p ToolCallPatch) Whole() ToolCallPatch {
-	clearOmitted(&p.Title)
-	clearOmitted(&p.Name)
-	clearOmitted(&p.Kind)
-	clearOmitted(&p.Status)
-	clearOmitted(&p.Content)
-	clearOmitted(&p.Locations)
-	clearOmitted(&p.RawInput)
-	clearOmitted(&p.RawOutput)
-	return p
-}
-
-func clearOmitted[T any](o *acp.Opt[T]) {
-	if o.IsZero() {
-		*o = acp.Null[T]()
-	}
-}
-
-// ToolCallChunk appends content to the tool call with this id, and creates the call when the id is new.
-type ToolCallChunk struct {
-	ID      string
-	Content []ToolCallContent
-}
 
 // TerminalPatch creates or changes a terminal that the agent owns and this client only shows: an omitted field stays,
 // null clears, a value replaces. Output is a snapshot of all its bytes. An Exit, even an empty one, says that the
