@@ -146,6 +146,15 @@ func (d *Display) forgetText() {
 	d.screen.history.text = nil
 }
 
+// Thin keeps only the end of what was shown, for a command that ended long ago.
+func (d *Display) Thin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settle()
+	d.tape.thin()
+	d.screen.history.thin()
+}
+
 // Tail returns the last n lines and how many there have been in all; see Screen.Tail.
 func (d *Display) Tail(n int) (lines []Line, total int) {
 	d.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -280,4 +281,35 @@ func TestTypeToADeafCommand(t *testing.T) {
 	}
 	term.Kill()
 	check.Equal(t, showsExit(wait(t, term).Exit), "SIGTERM", "exit %s")
+}
+
+// Of a command that ended long ago the end is kept; whoever has seen all of it misses nothing of what still comes.
+func TestThin(t *testing.T) {
+	d := newDisplay(0)
+	var seen Reader
+	for i := range 20_000 {
+		d.Write(fmt.Appendf(nil, "line %d\r\n", i), false)
+	}
+	for more := true; more; {
+		_, _, more = d.Read(&seen, 1<<20)
+	}
+	before, total := d.Tail(1)
+	d.Thin()
+	lines, now := d.Tail(1000)
+	if len(lines) > 100 || len(lines) < 60 || now != total || !reflect.DeepEqual(lines[len(lines)-1], before[0]) {
+		t.Errorf("%d lines of %d, before %d: %v, before %v", len(lines), now, total, lines[len(lines)-1], before)
+	}
+	if data, _, _ := d.Read(&Reader{}, 1<<20); len(data) > thinBytes+100 || len(data) < thinBytes/2 || !strings.Contains(string(data), "KB are not shown") || !strings.HasSuffix(string(data), "line 19999\r\n") {
+		t.Errorf("%d bytes are kept, %q", len(data), data[:min(len(data), 100)])
+	}
+	d.Write([]byte("more"), false)
+	if data, anew, _ := d.Read(&seen, 1<<20); string(data) != "more" || anew {
+		t.Errorf("then comes %q", data)
+	}
+	for i := range 1000 {
+		d.Write(fmt.Appendf(nil, "\r\nagain %d", i), false)
+	}
+	if lines, now := d.Tail(1000); now != total+1001 || len(lines) < recentRows || lines[len(lines)-1].Text != "again 999" {
+		t.Errorf("later there are %d lines of %d", len(lines), now)
+	}
 }

@@ -1,10 +1,15 @@
 package terminal
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 const (
 	// recentRows is how many finished rows are kept with their styles, for Tail.
 	recentRows = 500
+	// thinRows is how many of these are kept of a command that ended long ago, beside those of the page.
+	thinRows = 60
 	// historySlack is the least number of bytes kept over the limit before the text is cut.
 	historySlack = 64 << 10
 )
@@ -49,6 +54,21 @@ func (h *history) push(r *row) *row {
 
 // at returns the i-th row of recent, 0 being the oldest.
 func (h *history) at(i int) *row { return h.recent[(h.oldest+i)%len(h.recent)] }
+
+// thin keeps the newest rows.
+func (h *history) thin() {
+	var kept []*row
+	for i := range h.recent {
+		switch r := h.at(i); {
+		case i >= len(h.recent)-thinRows:
+			r.cells = slices.Clone(r.cells)
+			kept = append(kept, r)
+		case !r.wrapped:
+			h.dropped++
+		}
+	}
+	h.recent, h.oldest = kept, 0
+}
 
 func (h *history) clear() { *h = history{limit: h.limit, left: h.left} }
 

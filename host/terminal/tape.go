@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -10,6 +11,8 @@ const (
 	// beside the one that is written: 1 MiB in all.
 	blockSize  = 64 << 10
 	keptBlocks = 16
+	// thinBytes is how much is kept of a command that ended long ago.
+	thinBytes = 128 << 10
 	// newest is about how much a reader that has fallen behind is still shown.
 	newest = 2 * blockSize
 	// lineCost is the cost of a line to an editor that shows it, in bytes.
@@ -104,6 +107,15 @@ func (t *tape) turn() {
 		t.blocks = append(t.blocks[:0], t.blocks[1:]...)
 	}
 	t.blocks = append(t.blocks, block{data[:0], t.filter.alternate})
+}
+
+// thin keeps the newest blocks, up to thinBytes.
+func (t *tape) thin() {
+	for len(t.blocks) > thinBytes/blockSize {
+		t.start += int64(len(t.blocks[0].data))
+		t.blocks = t.blocks[1:]
+	}
+	t.blocks = slices.Clone(t.blocks)
 }
 
 // read appends to dst what follows pos, no more than limit bytes of it and fewer of many lines, with

@@ -21,6 +21,7 @@ type Terminal struct {
 	silent  bool // the agent gets none of the output, which the user sees
 
 	command, cwd string // belong to the session's goroutine
+	counted      bool   // it has ended, and was put into [Set.whole]; belongs to it too
 
 	mu       sync.Mutex            // guards the fields below
 	exit     *session.TerminalExit // as the agent reported it

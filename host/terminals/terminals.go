@@ -32,6 +32,7 @@ type Config struct {
 type Set struct {
 	Config
 	stale map[*Terminal]bool // which show more; true: Lua's copy of them is out of date too
+	whole []*Terminal        // that have ended and are kept whole, in the order in which they ended
 
 	mu   sync.Mutex // guards the fields below
 	byID map[string]*Terminal
@@ -39,6 +40,9 @@ type Set struct {
 	made int         // by this client
 	held int         // by the agent, of this client's: it has not released them
 }
+
+// mostWhole is how many commands that have ended are kept whole; of those before only the end is.
+const mostWhole = 50
 
 // mostHeld is how many terminals an agent may have in a session that it has not released.
 const mostHeld = 100
@@ -289,6 +293,13 @@ func (s *Set) changed(t *Terminal, state bool) {
 	s.stale[t] = s.stale[t] || state
 	s.Mark(state)
 	t.view.changed()
+	if state && !t.counted && !t.running() {
+		t.counted = true
+		if s.whole = append(s.whole, t); len(s.whole) > mostWhole {
+			s.whole[0].display.Thin()
+			s.whole = slices.Delete(s.whole, 0, 1)
+		}
+	}
 }
 
 // Touched calls f with the id of each terminal that shows more since the last [Set.Ops].

@@ -100,6 +100,19 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	told()
 	s.Update(session.TerminalPatch{ID: "a"})
 	expect("5 a  true") // another agent
+
+	// Of all but the last that have ended only the end is kept.
+	for i := range mostWhole + 1 {
+		id := fmt.Sprint("long", i)
+		s.Update(session.TerminalChunk{ID: id, Data: []byte(strings.Repeat("line\n", 1000)), Plain: true})
+		s.Update(session.TerminalPatch{ID: id, Exit: acp.Set(session.TerminalExit{Code: new(int)})})
+		s.Update(session.TerminalPatch{ID: id, Cwd: acp.Set("/")})
+	}
+	for id, whole := range map[string]bool{"long0": false, "long1": true, fmt.Sprint("long", mostWhole): true} {
+		if screen, _ := s.Screenful(id, 1000); screen.Total != 1000 || len(screen.Lines) > 100 != whole {
+			t.Errorf("%s has %d lines of %d", id, len(screen.Lines), screen.Total)
+		}
+	}
 }
 
 // Terminals that an agent does not release are bounded; a command that cannot start is none.
