@@ -705,7 +705,7 @@ func TestMadeAnewWhereAFileWasMovedAwayThatIsRemoved(t *testing.T) {
 }
 
 // What the user takes out of the agent's change and brings back by undo is the agent's again, line by line, also where
-// there was more than one edit, and by redo and undo; what the agent has done since counts.
+// there was more than one edit, by redo and undo, and with what the agent has done since.
 func TestUndoneEditsAmongTheAgentsLines(t *testing.T) {
 	r := New(1 << 20)
 	r.Changed("f", Text("1\n"), Text("1\na\nb\nc\n"))
@@ -718,5 +718,20 @@ func TestUndoneEditsAmongTheAgentsLines(t *testing.T) {
 	r.Changed("f", Text("1\na\nc\n"), Text("1\na\nc\nd\n"))
 	r.Now("f", Text("1\na\nb\nc\n"))
 	f, _ = r.File("f")
-	check.Contains(t, f.Baseline.Text, "b\n", "what the user has typed since a change of the agent's is in %q")
+	check.Equal(t, f.Baseline.Text, "1\n", "after undo of the agent's last change too the user's text is %q")
+	r.Now("f", Text("1\na\nc\nd\n"))
+	f, _ = r.File("f")
+	check.Equal(t, f.Baseline.Text, "1\n", "after redo the user's text is %q")
+	check.Equal(t, len(f.Hunks), 1, "after redo there are %d hunks")
+}
+
+// An undo of the agent's last change gives back the lines that it had put in the place of lines of its own before that.
+func TestUndoneChangeOverAnEarlierOne(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("f8\nf9\nf10\nf11\n"), Text("f8\na31\nf10\nf11\n"))
+	r.Changed("f", Text("f8\na31\nf10\nf11\n"), Text("f8\na40\nf11\n"))
+	r.Now("f", Text("f8\na31\nf10\nf11\n"))
+	p, err := r.Plan("f", Reject, Selection{})
+	check.Equal(t, p.Want.Text, "f8\nf9\nf10\nf11\n", "refused, it is %q")
+	check.Equal(t, err, nil, "%v")
 }

@@ -100,7 +100,8 @@ type file struct {
 	taken    Content   // what was there before that
 	gone     *layers   // the text that the agent has removed or made binary, for when it returns; nil if not known
 	made     Content   // of an opaque file, what the agent has made it, which the user may have changed since
-	typing   []*layers // the text before each of the user's last edits, and now, while that is the last one: see byUser
+	texts    []*layers // the last ones, of both, without a decision between them, see byUser; the last one is text
+	agents   *layers   // the one of them that the agent has made last
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
@@ -535,6 +536,8 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		l := *cmp.Or(f.gone, f.text)
 		if agent {
 			l.agent(now.Text)
+			f.became(&l)
+			f.agents = &l
 		} else {
 			l.user(now.Text)
 		}
@@ -547,35 +550,41 @@ func (r *Record) set(f *file, now Content, agent bool) {
 }
 
 const (
-	mostTyping = 8        // texts of a file's typing
-	maxTyping  = 64 << 10 // bytes of each
+	mostTexts = 8        // of a file
+	maxText   = 64 << 10 // bytes of each
 )
 
 // byUser returns the file's layers with another text by the user. If they undo their own edits, all lines belong to
-// whom they did before those.
+// whom they did before those; also if they undo changes by the agent, unless these are recognized one by one.
 func (f *file) byUser(text string) *layers {
-	if len(f.typing) == 0 || f.typing[len(f.typing)-1] != f.text {
-		f.typing = []*layers{f.text}
-	}
+	f.became(f.text)
 	var now *layers
-	var others []*layers
-	for _, l := range f.typing {
+	users := false
+	for _, l := range f.texts {
+		users = users || l == f.agents || f.agents == nil
 		if l.present() == text {
 			now = l
-		} else {
-			others = append(others, l)
+			break
 		}
 	}
-	if now == nil {
+	if now == nil || !users {
 		l := *f.text
-		l.user(text)
-		now = &l
+		if l.recognize(text, true); now == nil || l.present() == text {
+			l.user(text)
+			now = &l
+		}
 	}
-	if len(text) > maxTyping {
-		others = nil
-	}
-	f.typing = append(others[max(0, len(others)+1-mostTyping):], now)
+	f.became(now)
 	return now
+}
+
+// became notes the layers that a file gets; others than the last known ones are of a decision.
+func (f *file) became(now *layers) {
+	if n := len(f.texts); n == 0 || f.texts[n-1] != f.text {
+		f.texts, f.agents = []*layers{f.text}, nil
+	}
+	others := slices.DeleteFunc(f.texts, func(l *layers) bool { return l == now || len(l.present()) > maxText })
+	f.texts = append(others[max(0, len(others)+1-mostTexts):], now)
 }
 
 // textAgain gives a file whose text only the agent has taken away its lines back, as they were before, unless something
