@@ -188,11 +188,11 @@ func (l *layers) unkeep(r retraction) {
 	})
 }
 
-// takenBack returns the parts that are pending where some lines of a kept edit, counted in the file, were taken back,
-// provided that this only brought lines of the baseline back: the remainder of the edit stays kept. Otherwise it
-// returns nil.
+// takenBack returns the parts that are pending where some lines of a kept edit, counted in the file, were taken back, or
+// none but its removal of others, provided that this only brought lines of the baseline back: the remainder of the edit
+// stays kept. Otherwise it returns nil.
 func (s *stretch) takenBack(kept linediff.Edit, gone []int) (parts []linediff.Edit) {
-	if len(gone) == 0 || len(gone) == kept.B1-kept.B0 {
+	if len(gone) == kept.B1-kept.B0 {
 		return nil
 	}
 	left := map[int]bool{}
@@ -201,7 +201,8 @@ func (s *stretch) takenBack(kept linediff.Edit, gone []int) (parts []linediff.Ed
 	}
 	old := lines(s.baseline(), kept.A0, kept.A1)
 	for _, e := range s.pending.edits {
-		if e.A0 == e.A1 || e.A0 < kept.B0 || e.A1 > kept.B1 || !left[e.A0] {
+		adds := e.A0 == e.A1
+		if adds != (len(gone) == 0) || e.A0 < kept.B0 || e.A1 > kept.B1 || !adds && !left[e.A0] {
 			continue
 		}
 		for at := e.A0; at < e.A1; at++ {

@@ -270,3 +270,15 @@ func TestManyDecisionsAreRevised(t *testing.T) {
 		}
 	}
 }
+
+// A removal that is taken back leaves kept what was kept beside it earlier.
+func TestRetractedRemovalBesideWhatIsKept(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("f3\nf4\nf5\nf6\n"), Text("f3\na1\na2\nf4\nf5\nf6\n"))
+	decideAll(t, r, Keep)
+	r.Changed("f", Text("f3\na1\na2\nf4\nf5\nf6\n"), Text("f3\na1\na2\nf6\n"))
+	decideAll(t, r, Keep)
+	r.Retracted("f", Text("f3\na1\na2\nf6\n"), Text("f3\na1\na2\nf4\nf5\nf6\n"))
+	f, _ := r.File("f")
+	check.Equal(t, f.State, Kept, "it is %q")
+}
