@@ -141,6 +141,8 @@ type userFile struct {
 	precedes map[[2]string]bool
 	// meddled are lines of the agent's at which the user has changed something: undoing the turn leaves them.
 	meddled map[string]bool
+	// decided are lines that the user has accepted: where an undo takes some of them back, those beside them wait again.
+	decided map[string]bool
 	// unclear are lines that the user has taken out of which it was not clear whose they are.
 	unclear map[string]bool
 	// opaque tells that the user has changed what an agent had made no text: then nothing but what they have typed
@@ -161,7 +163,7 @@ type userLine struct {
 }
 
 func newUserFile(lines []string, f form, mode fs.FileMode) *userFile {
-	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}, unclear: map[string]bool{}, takenOut: map[string]bool{}}
+	u := &userFile{exists: present, form: f, formed: true, mode: mode, lines: map[string]*userLine{}, precedes: map[[2]string]bool{}, meddled: map[string]bool{}, decided: map[string]bool{}, unclear: map[string]bool{}, takenOut: map[string]bool{}}
 	u.adopt(lines, lines)
 	return u
 }
@@ -176,7 +178,7 @@ func noUserFile() *userFile {
 func (u *userFile) clone() *userFile {
 	c := *u
 	c.lines, c.precedes = map[string]*userLine{}, maps.Clone(u.precedes)
-	c.meddled, c.unclear, c.takenOut = maps.Clone(u.meddled), maps.Clone(u.unclear), maps.Clone(u.takenOut)
+	c.meddled, c.decided, c.unclear, c.takenOut = maps.Clone(u.meddled), maps.Clone(u.decided), maps.Clone(u.unclear), maps.Clone(u.takenOut)
 	for line, l := range u.lines {
 		is := *l
 		c.lines[line] = &is
@@ -392,6 +394,9 @@ func (u *userFile) editedOutside(before, after []string, unsaved bool) {
 func (u *userFile) accepted(came, gone, buffer, disk []string) {
 	u.opaque = u.opaque || u.bytes || isBinary(buffer)
 	inBuffer, onDisk := setOf(buffer), setOf(disk)
+	for _, line := range slices.Concat(came, gone) {
+		u.decided[line] = true
+	}
 	for _, line := range came {
 		if l := u.lines[line]; l == nil && (inBuffer[line] || onDisk[line]) {
 			u.lines[line] = &userLine{buffer: presenceOf(inBuffer[line]), disk: presenceOf(onDisk[line])}
@@ -464,6 +469,7 @@ func (u *userFile) keptHere(text []string, from, to int) {
 		}
 	}
 	for _, line := range text[from:to] {
+		u.decided[line] = true
 		if u.lines[line] == nil {
 			u.lines[line] = &userLine{buffer: present, disk: either}
 			u.place(line, text)
@@ -600,6 +606,9 @@ func (u *userFile) or(o *userFile) *userFile {
 			c.lines[line] = &userLine{buffer: either, disk: either}
 		}
 	}
+	for line := range u.decided {
+		c.unsureOf(line)
+	}
 	if c.exists != o.exists {
 		c.exists = either
 	}
@@ -629,7 +638,7 @@ func (u *userFile) wrong(got []string, disk bool, when whoseMoment, kin map[stri
 			return either
 		case l == nil:
 			return absent
-		case u.opaque && (line[0] != 'u' || l.overruled), l.unsure && when == undone, l.overruled && when == standing:
+		case u.opaque && (line[0] != 'u' || l.overruled), l.unsure && when == undone, (l.overruled || line[0] == 'a') && when == standing:
 			return either
 		case disk && l.overruled && l.buffer != l.disk, disk && l.overruled && l.buffer == absent:
 			return either // both have taken it out, or it comes back as the text that the agent knew
