@@ -462,7 +462,13 @@ func (r *whoseRound) end() {
 		r.same(was, nil)
 		r.settled()
 	default:
-		was := r.there()
+		was, unsaved := r.there(), map[string]bool{} // which stays, or is no more
+		notes := func() {
+			for name := range r.buffers {
+				unsaved[name] = unsaved[name] || r.isUnsaved(name)
+			}
+		}
+		notes()
 		if r.undo = r.undoable(); r.undo == 0 {
 			r.refuses()
 			return
@@ -472,10 +478,7 @@ func (r *whoseRound) end() {
 		switch r.IntN(3) {
 		case 0:
 			if r.may("again") {
-				unsaved := map[string]bool{} // which stays
-				for name := range r.buffers {
-					unsaved[name] = r.isUnsaved(name)
-				}
+				notes()
 				r.undoes(true)
 				r.same(was, unsaved)
 			}
