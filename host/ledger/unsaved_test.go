@@ -298,3 +298,19 @@ func TestUnsavedLineOnADiskThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// Permissions come back also of a file that is removed when its buffer is gone, which was not told yet.
+func TestPermissionsOfAFileWhoseBufferIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.chmod("f", 0o600)
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.saves("f")
+	delete(w.bufs, w.path("f"))
+	w.remove("f")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 600 "f1\nu1\n"`, "there is %s")
+}

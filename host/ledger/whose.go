@@ -609,7 +609,7 @@ func (l *Ledger) gaveUp(t *turn, now fileState) {
 	case !disk.Exists:
 		return
 	}
-	disk.Mode = now.Mode
+	disk.Mode = cmp.Or(now.Mode, t.seen[now.path].Mode, disk.Mode)
 	t.seen[now.path] = disk
 	l.userNow(now.path, disk)
 }
