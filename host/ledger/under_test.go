@@ -161,7 +161,7 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		if err := w.undo(true); err != nil {
 			t.Error(err)
 		}
-		check(w, "done again", "modified g -1,0+2,1\n")
+		check(w, "done again", "modified f -2,1+2,1\nmodified g -1,0+2,1\n")
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}

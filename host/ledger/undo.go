@@ -109,6 +109,11 @@ func (l *Ledger) planUndo(files []turns.FileChange, done func([]turns.Step)) {
 	l.seeAll(slices.Concat(paths, old), func(now []fileState) {
 		var is []review.Content
 		taken := map[string]bool{}
+		files := slices.Clone(files)
+		for i, f := range files {
+			alone := !slices.ContainsFunc(files, func(other turns.FileChange) bool { return other.Path == f.Path && other.Under != f.Under })
+			files[i].Under = f.Under && (now[i].unsaved || !now[i].loaded || !alone) // else the buffer has it too
+		}
 		unseen := map[string]bool{}
 		for i, path := range paths {
 			is = append(is, now[i].Content)

@@ -353,3 +353,22 @@ func TestUndoAfterTheRefusalOfAnEarlierMove(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// What was only on the disk, under unsaved text, is done again in the buffer too, once nothing there is unsaved.
+func TestAgainWhereNothingIsUnsavedAnyMore(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.end()
+	w.must(w.undo(false))
+	w.rereads("f")
+	check.Equal(t, w.sees("f"), "f1\n", "undone, there is %q")
+	w.must(w.undo(true))
+	check.Equal(t, w.sees("f")+w.tree(), "a1\n"+`f 644 "a1\n"`, "done again, there is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\n", "refused, there is %q")
+}
