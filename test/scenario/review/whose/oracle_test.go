@@ -615,7 +615,7 @@ func (u *userFile) or(o *userFile) *userFile {
 	if c.mode != o.mode {
 		c.mode = 0
 	}
-	c.formed = c.formed && c.form == o.form
+	c.formed, c.anyEnd = c.formed && c.form == o.form, c.anyEnd || o.anyEnd
 	return c
 }
 
