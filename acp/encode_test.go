@@ -40,9 +40,7 @@ func TestTextIsWrittenAsByEncodingJSON(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {
 			text := strings.Repeat("x", a%8) + string([]byte{byte(a), byte(b)}) + "xxxxxxxx"
-			if got, want := string(AppendText(nil, text)), asJSON(t, text); got != want {
-				t.Fatalf("%q is written as %s, not %s", text, got, want)
-			}
+			must.Equal(t, string(AppendText(nil, text)), asJSON(t, text), "%q is written as %s", text)
 		}
 	}
 }
@@ -55,9 +53,7 @@ func TestTextIsAppended(t *testing.T) {
 func FuzzAppendText(f *testing.F) {
 	f.Add("a\nb \"c\" \\ \u2028 \xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, want := string(AppendText(nil, text)), asJSON(t, text); got != want {
-			t.Fatalf("%q is written as %s, not %s", text, got, want)
-		}
+		must.Equal(t, string(AppendText(nil, text)), asJSON(t, text), "%q is written as %s", text)
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // feed returns a description of every message in wire, and the record of it.
@@ -122,9 +124,7 @@ func TestJunkDoesNotFillTheLog(t *testing.T) {
 	s.onEnd = func(error) {}
 	close(s.ready)
 	s.ReadObject(nil)
-	if lines := strings.Count(log.String(), "\n"); lines != maxWarnings {
-		t.Fatalf("%d lines in the log", lines)
-	}
+	must.Equal(t, strings.Count(log.String(), "\n"), maxWarnings, "%d lines in the log")
 }
 
 // FuzzStream puts a good message between anything, where it must arrive, and

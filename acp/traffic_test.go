@@ -42,9 +42,7 @@ func TestTrafficFile(t *testing.T) {
 	must.Do(t, stop())
 
 	got := readAll(t, &file)
-	if len(got) != 5 {
-		t.Fatalf("%d entries", len(got))
-	}
+	must.Equal(t, len(got), 5, "%d entries")
 	if got[0].Dir != ClientToAgent || string(got[0].Msg) != `{"id":1}` || got[0].T < 0 {
 		t.Errorf("%+v", got[0])
 	}

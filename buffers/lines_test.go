@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What is cut off before two texts are compared is whole lines, and all of the rest is compared.
@@ -32,9 +33,7 @@ func TestBetween(t *testing.T) {
 		}
 		a, b := strings.Join(old, ""), strings.Join(text, "")
 		got := between(a, b)
-		if made := strings.Join(applied3(old, got, 0, len(old)), ""); made != b {
-			t.Fatalf("%q becomes %q, not %q", a, made, b)
-		}
+		must.Equal(t, strings.Join(applied3(old, got, 0, len(old)), ""), b, "%q becomes %q", a)
 		count := func(list []hunk) (n int) {
 			for _, c := range list {
 				n += c.End - c.Start + len(c.Lines)

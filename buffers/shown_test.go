@@ -221,9 +221,7 @@ func TestReadsOfAnEditedBuffer(t *testing.T) {
 			if n.lua("return vim.fn.wordcount().bytes").(int64) > 0 {
 				want += "\n"
 			}
-			if got := n.read(path); got != want {
-				t.Fatalf("round %d of -seed %d: after %q there is\n%q, not\n%q", i, *seed, done, got, want)
-			}
+			must.Equal(t, n.read(path), want, "round %d of -seed %d: after %q there is\n%q", i, *seed, done)
 			asked += c.calls
 			if len(want) < 3000 {
 				n.write(path, join(lines))

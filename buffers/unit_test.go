@@ -415,9 +415,7 @@ func TestTheRestEndsForTheUser(t *testing.T) {
 	}
 	told := make(chan bool)
 	w.hurry(catchUp{path, func(again bool) { told <- again }})
-	if next := w.takeDue(); next != 0 {
-		t.Fatalf("it still rests for %v", next)
-	}
+	must.Equal(t, w.takeDue(), 0, "it still rests for %v")
 	if <-told {
 		t.Error("Neovim is gone, and may be asked again")
 	}

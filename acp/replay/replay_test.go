@@ -95,9 +95,7 @@ func (c *client) expect(want ...string) {
 			if !ok {
 				c.t.Fatalf("the replay has ended, want %s", want)
 			}
-			if got != want {
-				c.t.Fatalf("got\n%s\nwant\n%s", got, want)
-			}
+			must.Equal(c.t, got, want, "got\n%s")
 		case <-time.After(must.Patience):
 			c.t.Fatalf("nothing came, want %s", want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // at is the time n seconds after the tests' epoch.
@@ -601,9 +602,7 @@ func TestEchoIsSwallowed(t *testing.T) {
 				continue
 			}
 			c := applied(start(prompt), user(prompt[:i]), user(prompt[i:j]), user(prompt[j:]), agent("1", "ok"))
-			if got, want := outline(c), lines(fmt.Sprintf("user %q", prompt), `agent "ok"`); got != want {
-				t.Fatalf("cut at %d and %d:\n%s", i, j, got)
-			}
+			must.Equal(t, outline(c), lines(fmt.Sprintf("user %q", prompt), `agent "ok"`), "cut at %d and %d:\n%s", i, j)
 		}
 	}
 }

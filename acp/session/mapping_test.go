@@ -173,9 +173,7 @@ func TestMappingOfVersions(t *testing.T) {
 			of := func(handler func(Client) acp.Handler, update string) ToolCallPatch {
 				t.Helper()
 				told := handled(t, handler, update)
-				if len(told) != 1 {
-					t.Fatalf("%s is %d updates", update, len(told))
-				}
+				must.Equal(t, len(told), 1, "%s is %d updates", update)
 				return told[0].(ToolCallPatch)
 			}
 			same := func(got json.RawMessage, want string) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/spec"
 )
 
@@ -259,9 +260,7 @@ func TestRandomUpdatesOfV2(t *testing.T) {
 		for _, u := range append(want.Snapshot(), spec.Object{"sessionUpdate": "state_update", "state": "running", "background": want.Background}) {
 			again.hear(agent, u)
 		}
-		if again, want := again.String(), specified(want); again != want {
-			t.Fatalf("seed %d: the snapshot gives\n%swant\n%s", *seed+n, again, want)
-		}
+		must.Equal(t, again.String(), specified(want), "seed %d: the snapshot gives\n%s", *seed+n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // places counts the runs of changed lines in hunks.
@@ -83,9 +84,7 @@ func TestWithout(t *testing.T) {
 		}
 		asked := 0
 		got := Without(old, text, func(i int) bool {
-			if i != asked {
-				t.Fatalf("seed %d: asked for place %d, not %d", seed, i, asked)
-			}
+			must.Equal(t, i, asked, "seed %d: asked for place %d", seed)
 			asked++
 			return refused[i]
 		})

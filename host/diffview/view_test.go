@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // changedFile is a change of a file whose texts are known.
@@ -65,9 +66,7 @@ func TestViewOfWhatNeovimWouldTakeLongFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Of(f, "")
-			if v.Form != "changes" {
-				t.Fatalf("the form is %s", v.Form)
-			}
+			must.Equal(t, v.Form, "changes", "the form is %s")
 			var kinds string
 			for _, p := range v.Pieces {
 				k := p.Kinds

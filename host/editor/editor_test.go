@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -266,9 +267,7 @@ func TestFrames(t *testing.T) {
 			e.Mark(s)
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if len(n.begun) != 10 {
-				t.Fatalf("%d batches", len(n.begun))
-			}
+			must.Equal(t, len(n.begun), 10, "%d batches")
 			for i := 1; i < len(n.begun); i++ {
 				if got := n.begun[i].Sub(n.begun[i-1]); got != test.want {
 					t.Errorf("busy for %v, full: %v: batch %d came %v after the one before it, want %v",
@@ -381,9 +380,7 @@ func TestMark(t *testing.T) {
 		e.Mark(s)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(s.taken) != 1 {
-			t.Fatalf("asked %d times", len(s.taken))
-		}
+		must.Equal(t, len(s.taken), 1, "asked %d times")
 		s.onTake = func() {
 			s.onTake = nil
 			e.Mark(s)
@@ -497,9 +494,7 @@ func TestBudgetFindsItsSize(t *testing.T) {
 		e.Mark(s)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if s.left != 0 {
-			t.Fatalf("%d left", s.left)
-		}
+		must.Equal(t, s.left, 0, "%d left")
 		for i, names := range n.batches[3:] {
 			if busy := time.Duration(len(names)) * 100 * time.Microsecond; busy > 8*time.Millisecond {
 				t.Errorf("batch %d kept Neovim busy for %v", i, busy)
@@ -636,9 +631,7 @@ func TestDoneExactlyOnce(t *testing.T) {
 		wg.Wait()
 		for g := range answers {
 			for i := range answers[g] {
-				if got := answers[g][i].Load(); got != 1 {
-					t.Fatalf("seed %d: an operation was answered %d times", seed, got)
-				}
+				must.Equal(t, answers[g][i].Load(), 1, "seed %d: an operation was answered %d times", seed)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // looks are the paths that were looked at.
@@ -315,9 +316,7 @@ func TestACallGoesOn(t *testing.T) {
 	for n, text := range []string{"a1\n", "a2\n"} {
 		w.write("f", text)
 		is(session.StatusCompleted)
-		if told() != n+1 {
-			t.Fatalf("ended %d times it has told %d changes", n+1, told())
-		}
+		must.Equal(t, told(), n+1, "ended %d times it has told %d changes", n+1)
 		is(session.StatusInProgress)
 	}
 	is(session.StatusCompleted)

@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // A session is saved under the name that its agent gives it, with what the user has not sent, and its title; not
@@ -76,9 +77,7 @@ func TestWhatIsSavedOfASession(t *testing.T) {
 			})
 			w.sync()
 			w.sync()
-			if found != c.found {
-				t.Fatalf("it was found: %v", found)
-			}
+			must.Equal(t, found, c.found, "it was found: %v")
 			if got := w.changes(); found && got != listed {
 				t.Errorf("the record has %q, it had %q", got, listed)
 			}

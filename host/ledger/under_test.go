@@ -25,17 +25,13 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 	writes := func(w *world, text string) {
 		w.begin()
 		w.write("f", text)
-		if got := w.sees("f"); got != users(was) {
-			w.t.Errorf("the buffer has %q", got)
-		}
+		check.Equal(w.t, w.sees("f"), users(was), "the buffer has %q")
 		w.end()
 	}
-	check := func(w *world, when, want string) {
+	agrees := func(w *world, when, want string) {
 		w.t.Helper()
 		w.sync()
-		if got := w.changes(); got != want {
-			w.t.Errorf("%s listed is %q, want %q", when, got, want)
-		}
+		check.Equal(w.t, w.changes(), want, "%s listed is %q", when)
 	}
 	const one = "modified f -2,1+2,1\n"
 
@@ -46,24 +42,20 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			writes(w, agents)
-			check(w, "while it conflicts", "")
+			agrees(w, "while it conflicts", "")
 			gives(w)
-			check(w, "then", one)
+			agrees(w, "then", one)
 			if err := w.undo(false); err != nil {
 				t.Error(err)
 			}
 			w.is("undone", w.tree(), true)
-			if got := w.sees("f"); got != was {
-				t.Errorf("undone, there is %q", got)
-			}
+			check.Equal(t, w.sees("f"), was, "undone, there is %q")
 			if err := w.undo(true); err != nil {
 				t.Error(err)
 			}
-			check(w, "done again", one)
+			agrees(w, "done again", one)
 			w.decide(review.Reject, "")
-			if got := w.sees("f"); got != was {
-				t.Errorf("refused, there is %q", got)
-			}
+			check.Equal(t, w.sees("f"), was, "refused, there is %q")
 		})
 	}
 
@@ -72,38 +64,32 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		writes(w, agents)
 		writes(w, "f1\nb2\nf3\n")
 		w.rereads("f")
-		check(w, "read anew", one)
+		agrees(w, "read anew", one)
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}
-		if got := w.sees("f"); got != agents {
-			t.Errorf("with one turn undone there is %q", got)
-		}
+		check.Equal(t, w.sees("f"), agents, "with one turn undone there is %q")
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}
-		if got := w.sees("f"); got != was {
-			t.Errorf("with both undone there is %q", got)
-		}
+		check.Equal(t, w.sees("f"), was, "with both undone there is %q")
 	})
 
 	t.Run("beside what the buffer has", func(t *testing.T) {
 		w := start(t)
 		w.begin()
 		w.write("f", was+"a4\n")
-		if got := w.sees("f"); got != users(was)+"a4\n" {
-			t.Errorf("the buffer has %q", got)
-		}
+		check.Equal(t, w.sees("f"), users(was)+"a4\n", "the buffer has %q")
 		w.write("f", agents+"a4\n")
 		w.sees("f")
 		w.end()
-		check(w, "while it conflicts", "modified f -3,0+4,1\n")
+		agrees(w, "while it conflicts", "modified f -3,0+4,1\n")
 		w.rereads("f")
-		check(w, "read anew", "modified f -2,1+2,1 -3,0+4,1\n")
+		agrees(w, "read anew", "modified f -2,1+2,1 -3,0+4,1\n")
 		w.decide(review.Keep, "")
 		w.types("f", func(text string) string { return text + "u5\n" })
 		w.rereads("f")
-		check(w, "kept, and read again", "modified f -2,1+2,1 -3,0+4,1 kept\n")
+		agrees(w, "kept, and read again", "modified f -2,1+2,1 -3,0+4,1 kept\n")
 	})
 
 	t.Run("the user's stays", func(t *testing.T) {
@@ -111,11 +97,11 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		writes(w, agents)
 		w.saves("f")
 		w.rereads("f")
-		check(w, "saved", "")
+		agrees(w, "saved", "")
 		w.write("f", was) // as the disk was before the agent
 		w.saved("f")
 		w.sync()
-		check(w, "and written", "")
+		agrees(w, "and written", "")
 	})
 
 	for _, path := range []string{"", "f"} {
@@ -126,9 +112,9 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 			if data, err := os.ReadFile(w.path("f")); string(data) != was {
 				t.Errorf("the disk has %q, %v", data, err)
 			}
-			check(w, "refused", "")
+			agrees(w, "refused", "")
 			w.rereads("f")
-			check(w, "and read again", "")
+			agrees(w, "and read again", "")
 		})
 	}
 
@@ -140,7 +126,7 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 		w.sees("f")
 		w.end()
 		w.rereads("f")
-		check(w, "read anew", "")
+		agrees(w, "read anew", "")
 	})
 
 	t.Run("of a turn that was undone", func(t *testing.T) {
@@ -157,15 +143,15 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 			t.Errorf("the disk has %q, %v", data, err)
 		}
 		w.rereads("f")
-		check(w, "read anew", "")
+		agrees(w, "read anew", "")
 		if err := w.undo(true); err != nil {
 			t.Error(err)
 		}
-		check(w, "done again", "modified f -2,1+2,1\nmodified g -1,0+2,1\n")
+		agrees(w, "done again", "modified f -2,1+2,1\nmodified g -1,0+2,1\n")
 		if err := w.undo(false); err != nil {
 			t.Error(err)
 		}
-		check(w, "undone again", "")
+		agrees(w, "undone again", "")
 	})
 
 	t.Run("undone, and done again, while it conflicts", func(t *testing.T) {
@@ -211,9 +197,7 @@ func TestAFileMadeAnewUnderUnsavedTextIsRefused(t *testing.T) {
 		if data, err := os.ReadFile(w.path("f")); string(data) != was {
 			t.Errorf("in %d turns: the disk has %q, %v", turns, data, err)
 		}
-		if got := w.sees("f"); got != "u\n"+was {
-			t.Errorf("in %d turns: the buffer has %q", turns, got)
-		}
+		check.Equal(t, w.sees("f"), "u\n"+was, "in %d turns: the buffer has %q", turns)
 	}
 }
 
@@ -229,12 +213,8 @@ func TestAnUndoBesideTypingLeavesNothing(t *testing.T) {
 	if err := w.undo(false); err != nil {
 		t.Error(err)
 	}
-	if got := w.changes(); got != "" {
-		t.Errorf("listed is %q", got)
-	}
-	if got := w.sees("f"); got != "1\n2\n\nu\n" {
-		t.Errorf("the buffer has %q", got)
-	}
+	check.Equal(t, w.changes(), "", "listed is %q")
+	check.Equal(t, w.sees("f"), "1\n2\n\nu\n", "the buffer has %q")
 }
 
 // A file that is no text gets its bytes back under a buffer with unsaved text.
@@ -253,19 +233,13 @@ func TestWhatIsNoTextComesBackUnderUnsavedText(t *testing.T) {
 		} else {
 			w.decide(review.Reject, "")
 		}
-		if got := w.tree(); got != was {
-			t.Errorf("with undo %v the disk has %s", undo, got)
-		}
-		if got := w.sees("f"); !strings.Contains(got, "u1\n") {
-			t.Errorf("with undo %v the buffer has %q", undo, got)
-		}
+		check.Equal(t, w.tree(), was, "with undo %v the disk has %s", undo)
+		check.Contains(t, w.sees("f"), "u1\n", "with undo %v the buffer has %q", undo)
 		if !undo {
 			continue
 		}
 		w.must(w.undo(true))
-		if got, want := w.tree(), `f 644 "a1\n"`; got != want {
-			t.Errorf("done again, the disk has %s, want %s", got, want)
-		}
+		check.Equal(t, w.tree(), `f 644 "a1\n"`, "done again, the disk has %s")
 	}
 }
 

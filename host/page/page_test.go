@@ -340,9 +340,7 @@ func TestBegunAgain(t *testing.T) {
 	}
 	p.lines = []textLine{{text: "c"}}
 	take(1)
-	if n := len(b.lines); n != len(begun)-goneAtOnce {
-		t.Fatalf("there are %d lines", n)
-	}
+	must.Equal(t, len(b.lines), len(begun)-goneAtOnce, "there are %d lines")
 	take(1)
 	p.lines = begun
 	for a.page.Dirty() {

@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func hunksBetween(old, text string) (diff.FileDiff, []diff.Run) {
@@ -23,9 +24,7 @@ func hunksBetween(old, text string) (diff.FileDiff, []diff.Run) {
 func TestRefusedHunksAreFoundAgain(t *testing.T) {
 	const old = "a\nb\nc\nd\ne\nf\ng\nh\n"
 	was, hunks := hunksBetween(old, "a\nB\nc\nd\nnew\ne\nf\nG\nh\n")
-	if len(hunks) != 3 {
-		t.Fatalf("%d hunks", len(hunks))
-	}
+	must.Equal(t, len(hunks), 3, "%d hunks")
 	for _, c := range []struct {
 		what, old, text string
 		refused, want   []bool

@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/answers"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -42,29 +43,27 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		t.Helper()
 		return p.Access(Request{Cwd: proj, Call: session.ToolCall{Kind: session.KindRead}, File: rules.Path{Given: path, Real: path}, Roots: []string{proj}})
 	}
-	check := func(path, link string) {
+	agrees := func(path, link string) {
 		t.Helper()
 		if got := at(path); got.link != link || got.Private != (link != "") || got.Free && link != "" || got.Lasting && link != "" {
 			t.Errorf("%s: %+v, expected to be %q", path, got, link)
 		}
 	}
-	check(proj+"/one", "")
+	agrees(proj+"/one", "")
 	if len(p.links.looks) > 0 {
 		t.Error("the disk is looked through for a file that has one name")
 	}
-	check(proj+"/two", "")
-	check(proj+"/notes.txt", private)
-	check(other+"/notes.txt", private)
-	check(proj+"/key", key)
+	agrees(proj+"/two", "")
+	agrees(proj+"/notes.txt", private)
+	agrees(other+"/notes.txt", private)
+	agrees(proj+"/key", key)
 	if why := at(proj+"/notes.txt").Reason(proj+"/notes.txt", proj+"/notes.txt"); why != "it is the same file as "+private+", which is private" {
 		t.Errorf("the user is told that %s", why)
 	}
 	for key, look := range p.links.looks { // as if all were old: its names are known
 		look.began = look.began.Add(time.Hour)
-		check(proj+"/notes.txt", private)
-		if p.links.looks[key] != look {
-			t.Error("the disk is looked through again for a file that has no new name")
-		}
+		agrees(proj+"/notes.txt", private)
+		check.Equal(t, p.links.looks[key], look, "the disk is looked through again for a file that has no new name: %v")
 	}
 
 	// An agent's own requests, for files and by commands.
@@ -89,13 +88,13 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		look.began = time.Now().Add(-time.Minute)
 	}
 	link(later, proj+"/later")
-	check(proj+"/later", later)
+	agrees(proj+"/later", later)
 
 	// Where the disk cannot be looked through in time, whatever has several names may be private.
 	for _, look := range p.links.looks {
 		look.cut = true
 	}
-	check(proj+"/two", proj+"/two")
+	agrees(proj+"/two", proj+"/two")
 	if why := at(proj+"/two").Reason(proj+"/two", proj+"/two"); why != "it is a file with several names, of which one may be private" {
 		t.Errorf("the user is told that %s", why)
 	}
@@ -125,9 +124,7 @@ func TestALookThatTakesTooLong(t *testing.T) {
 		return only
 	}
 	first := look()
-	if again := look(); again != first {
-		t.Error("the disk is looked through again at once")
-	}
+	check.Equal(t, look(), first, "the disk is looked through again at once: %v")
 	first.began = first.began.Add(-linkSlack)
 	if again := look(); again == first {
 		t.Error("the disk is never looked through again")

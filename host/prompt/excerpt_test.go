@@ -27,9 +27,7 @@ func read(t *testing.T, a attachment, c Config) (content session.Content, told s
 	t.Helper()
 	called := 0
 	a.read(c, func(got session.Content, words string) { content, told, called = got, words, called+1 })
-	if called != 1 {
-		t.Fatalf("it was answered %d times", called)
-	}
+	must.Equal(t, called, 1, "it was answered %d times")
 	return content, told
 }
 

@@ -185,9 +185,7 @@ func TestCode(t *testing.T) {
 	was := numbers(1, 100)
 	f := decided(t, "/p/a.lua", review.Text(was), review.Text(changed(was, "line 60\n", "line sixty\n", "line 5\n", "")), "")
 	block := pageOf(Header{}, []Entry{{ID: 1, File: f, Name: "a.lua", Open: true, Remarks: []review.Remark{{First: 59, Last: 59, Text: "so?"}}}})[2].Rendered()
-	if len(block.Code) != 1 {
-		t.Fatalf("there are %d pieces of code", len(block.Code))
-	}
+	must.Equal(t, len(block.Code), 1, "there are %d pieces of code")
 	c := block.Code[0]
 	if c.File != "/p/a.lua" || c.Row != 0 || c.EndRow != len(block.Rows)-1 || c.Sides != "   -   .   -+.   " {
 		t.Errorf("the code is %+v", c)

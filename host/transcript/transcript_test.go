@@ -14,6 +14,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // world is what a transcript under test sees around it. The time of the conversation goes on with each update; the
@@ -290,9 +291,7 @@ func TestTextStandsAsItCame(t *testing.T) {
 			}
 		}
 		want := strings.Join(lines, "\n")
-		if got := b.text(); got != want {
-			t.Fatalf("seed %d: got %q\nwant %q", seed, got, want)
-		}
+		must.Equal(t, b.text(), want, "seed %d: got %q", seed)
 	}
 }
 
@@ -544,7 +543,5 @@ func TestNeighbouringEditsAreOne(t *testing.T) {
 		}
 	}
 	tr.Sync()
-	if edits := b.take(t, tr, 1<<20); len(edits) != 10 {
-		t.Fatalf("%d edits for ten runs of calls", len(edits))
-	}
+	must.Equal(t, len(b.take(t, tr, 1<<20)), 10, "%d edits for ten runs of calls")
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // Patience is how long a test waits for what has to come. No machine is so slow that it needs more.
@@ -17,6 +19,14 @@ func Do(t testing.TB, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Equal fails the test if got is not want, in the words of [check.Equal].
+func Equal[T comparable](t testing.TB, got, want T, format string, args ...any) {
+	t.Helper()
+	if check.Equal(t, got, want, format, args...); got != want {
+		t.FailNow()
 	}
 }
 

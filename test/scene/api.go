@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // This file calls the Lua API and hears its events, as the user's configuration does.
@@ -63,9 +64,7 @@ func whole(v any) any {
 func (s *Scene) Session() obj {
 	s.T.Helper()
 	all, _ := s.Value(`require('acp').sessions()`).([]any)
-	if len(all) != 1 {
-		s.T.Fatalf("there are %d sessions", len(all))
-	}
+	must.Equal(s.T, len(all), 1, "there are %d sessions")
 	return all[0].(obj)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -86,9 +87,7 @@ func TestToolCallsOfAllKindsAndStatuses(t *testing.T) {
 
 		var calls []obj
 		s.Lua(&calls, `require('acp').tool_calls()`)
-		if len(calls) != len(kinds)+5+3 {
-			t.Fatalf("there are %d calls", len(calls))
-		}
+		must.Equal(t, len(calls), len(kinds)+5+3, "there are %d calls")
 		for i, kind := range kinds {
 			if calls[i]["id"] != kind || calls[i]["kind"] != kind || calls[i]["title"] != "Title of "+kind {
 				t.Errorf("call %d is %v", i, calls[i])

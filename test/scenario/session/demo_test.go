@@ -3,6 +3,7 @@ package session
 import (
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -14,9 +15,7 @@ func TestDemoInProtocol2(t *testing.T) {
 		s.Command("edit README.md")
 		s.Command("Acp new demo protocol=2")
 		s.AwaitEvent("AcpSessionReady")
-		if got := s.Session()["protocol"]; got != 2 {
-			t.Fatalf("it speaks version %v", got)
-		}
+		must.Equal(t, s.Session()["protocol"], 2, "it speaks version %v")
 		s.OK(`require('acp').prompt('show me what you can do')`)
 		for range 2 {
 			s.AwaitFloat()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -21,9 +22,7 @@ func TestLoginIsOfferedInTheChatOnly(t *testing.T) {
 		s.AwaitChat(":Acp auth logs in from here: With a browser, With a key. What you asked is kept.")
 		s.Keys(" on<Esc>")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'writing on' and vim.fn.mode() == 'n'`)
-		if n := s.LuaInt(`#_G.offered`); n != 0 {
-			t.Fatalf("interrupted the user %d times", n)
-		}
+		must.Equal(t, s.LuaInt(`#_G.offered`), 0, "interrupted the user %d times")
 		p.Silent()
 		s.Command("Acp")
 		if got := s.Offered(1); len(got) != 2 || got[0] != "With a browser · It opens by itself" || got[1] != "With a key" {
@@ -49,9 +48,7 @@ func TestLoginLetsTheUserFinishTyping(t *testing.T) {
 		s.AwaitChat("needs you to log in first")
 		s.Keys(" a word")
 		s.AwaitLua(`vim.api.nvim_get_current_line() == 'half a word' and vim.fn.mode() == 'i'`)
-		if n := s.LuaInt(`#_G.offered`); n != 0 {
-			t.Fatalf("interrupted the user %d times", n)
-		}
+		must.Equal(t, s.LuaInt(`#_G.offered`), 0, "interrupted the user %d times")
 		s.Keys("<Esc>")
 		s.Offered(1)
 		p.Authenticate("browser")
