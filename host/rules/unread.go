@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -102,7 +103,7 @@ func runsByGit(args []word) bool {
 		if strings.HasPrefix(strings.ToLower(value), "alias.") || strings.Contains(value, "=!") {
 			return true
 		}
-		if name, command, set := strings.Cut(value, "="); set && command != "" && gitCommandKey.MatchString(strings.ToLower(name)) && !harmlessCommands.MatchString(command) && !strings.HasPrefix(command, "ssh") {
+		if name, command, set := strings.Cut(value, "="); set && command != "" && gitCommandKey().MatchString(strings.ToLower(name)) && !harmlessCommands.MatchString(command) && !strings.HasPrefix(command, "ssh") {
 			return true
 		}
 	}
@@ -120,13 +121,16 @@ func setsGit(args []word) bool {
 	}
 	return slices.ContainsFunc(args[at+1:], func(w word) bool {
 		key, value, joined := strings.Cut(strings.ToLower(strings.TrimPrefix(w.text, "--config=")), "=")
-		return gitCommandKey.MatchString(key) && (joined && value != "" || w != args[len(args)-1]) // else it is only read
+		return gitCommandKey().MatchString(key) && (joined && value != "" || w != args[len(args)-1]) // else it is only read
 	})
 }
 
-// gitCommandKey matches a git setting that names a command, or makes one of others.
-var gitCommandKey = regexp.MustCompile(`^(alias\..*|help\.autocorrect|web\.browser|sendemail\.smtpserver|(man|browser|mergetool|difftool)\..*\.path|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
-	`|.*\.(clean|smudge|process|program|cmd|command|textconv|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
+// gitCommandKey matches a git setting that names a command, or makes one of others. It is large, and made when a
+// command is first read: the program is also the shim that agents start for each session.
+var gitCommandKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(alias\..*|help\.autocorrect|web\.browser|sendemail\.smtpserver|(man|browser|mergetool|difftool)\..*\.path|include\.path|includeif\..*|core\.(sshcommand|fsmonitor|hookspath|pager|editor|askpass)|diff\.external|init\.templatedir` +
+		`|.*\.(clean|smudge|process|program|cmd|command|textconv|driver|helper)|pager\..*|sequence\.editor|protocol\.ext\.allow|uploadpack\.packobjectshook)$`)
+})
 
 // unreadScript reports whether a shell with these arguments runs more than a script among them.
 func unreadScript(args []word) bool {
