@@ -245,7 +245,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	t := l.turn
 	c := tellChange(w, by)
 	switch {
-	case reviewed, w.Created, w.Unsaved && w.Behind == nil:
+	case w.Created, w.Unsaved && w.Behind == nil, reviewed && !w.Unsaved:
 		l.nothingUnsaved(w.Path) // which is certain
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(w.Path)
