@@ -34,6 +34,22 @@ func TestReadsGiveUnsavedText(t *testing.T) {
 	})
 }
 
+// An agent that has just changed the disk by itself reads that, too, where the buffer has unsaved text.
+func TestReadsOfUnsavedTextHaveWhatTheDiskHas(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.follow()
+		path := n.edit("a.txt", "one\ntwo\nthree\n")
+		n.read(path)
+		n.keys("Gomine<Esc>")
+		n.put("a.txt", "ONE\ntwo\nthree\n")
+		check.Equal(t, n.read(path), "ONE\ntwo\nthree\nmine\n", "read is %q")
+		n.put("a.txt", "ONE\nthree\n")
+		check.Equal(t, n.read(path), "ONE\nthree\nmine\n", "then it is %q")
+		n.put("a.txt", "")
+		check.Equal(t, n.read(path), "ONE\nthree\nmine\n", "while it is written, it is %q")
+	})
+}
+
 func TestReadsGiveLines(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.put("disk.txt", "1\n2\n3\n4")

@@ -94,6 +94,9 @@ func (l live) form() (format, error) {
 // emptied reports whether the file of a watched buffer is empty: its writer has probably just truncated it.
 func (l live) emptied(disk file) bool { return disk.exists() && len(disk.data) == 0 && l.Disk != nil }
 
+// unsaved reports whether a buffer has a text of the file that the disk has not.
+func (l live) unsaved() bool { return l.Buf != 0 && l.Buftype == "" && l.Modified }
+
 // standing returns the form that the buffer's options imply.
 func (l live) standing() format {
 	f := format{encoding: l.Encoding, bom: l.Bom, dos: l.Format == "dos"}
@@ -177,7 +180,12 @@ func (f *Files) read(ctx context.Context, path string, r Read) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if l.Buf != 0 && l.Buftype == "" && l.Modified {
+	if l.unsaved() && !r.peek && f.diskIsNewer(path) && f.catchUp(ctx, path, true) == nil {
+		if l, err = f.liveWith(ctx, path, first, last, follow); err != nil {
+			return "", err
+		}
+	}
+	if l.unsaved() {
 		return f.readLive(ctx, path, l, r)
 	}
 	// A buffer without unsaved text has the disk's text, or an older one.

@@ -136,6 +136,13 @@ func (f *Files) readUnreported(path string, l live) bool {
 	return ok && l.Disk != nil && had.at != (stamp{}) && had.at != *l.Disk && l.Written != *l.Disk
 }
 
+// diskIsNewer reports whether the disk has changed since a buffer was in step with it, and is not being written just now.
+func (f *Files) diskIsNewer(path string) bool {
+	had, ok := f.synced.get(path)
+	info, err := os.Stat(path)
+	return f.watch.Load() != nil && ok && had.at != (stamp{}) && err == nil && info.Size() > 0 && stampOf(info) != had.at
+}
+
 // catchUp syncs a buffer that is behind before somebody else changes it or the disk, so that each change is reported,
 // in order. With once it fails with errLocked if text cannot be changed now.
 func (f *Files) catchUp(ctx context.Context, path string, once bool) error {
