@@ -157,6 +157,10 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		under, _ := l.refusalUnder(path, nil)
 		p.under = under.of
 	}
+	var part func()
+	if d.Do == review.Reject && d.Which != nil {
+		part = l.partUnder(path)
+	}
 	commit := func(err error) {
 		delete(l.applies, path)
 		delete(l.applies, plan.Back)
@@ -177,6 +181,9 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		}
 		if err == nil {
 			delete(l.inStep, path) // the record no longer says so
+		}
+		if err == nil && part != nil {
+			part()
 		}
 		if err == nil && d.Made != nil {
 			d.Made(plan)

@@ -33,10 +33,9 @@ func (l *Ledger) underIn(path string) (paths []string) {
 // refusal is what the disk of a file with unsaved text gets where the agent's changes are refused or undone.
 type refusal struct{ now, want review.Content }
 
-// refusalUnder returns that for all of the agent's changes of a file, or for those of a turn, if what the agent has changed
-// on the disk is known and has lines: the buffer, which record and turns have, may lack lines that both had, and says less
-// of where a line belongs.
-func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
+// recordUnder returns what the agent has changed on the disk of a file with unsaved text, in all or in a turn, if that is
+// known: the buffer, which record and turns have, may lack lines that both had, and says less of where a line belongs.
+func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, known bool) {
 	s, noted := l.inStep[path]
 	was := s.record
 	if of != nil {
@@ -44,13 +43,13 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 		was, noted = image, noted && (ran || l.turn != nil && l.turn.Turn == of)
 	}
 	if !noted {
-		return refusal{}, false
+		return nil, false
 	}
-	r := review.New(maxRecorded)
+	r = review.New(maxRecorded)
 	r.SetBack(path, was)
 	for _, b := range l.behind[path] {
 		if !b.was.Exists || of != nil && (b.turn == nil || b.turn.Turn != of) {
-			return refusal{}, false
+			return nil, false
 		}
 		inRecord, _ := r.File(path)
 		r.Now(path, b.was)
@@ -59,12 +58,47 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 			keepWritten(r, path, inRecord, b.was, b.is)
 		}
 	}
+	return r, true
+}
+
+// refusalUnder returns what refuses all of that, or what undoes a turn's, if it has lines.
+func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
+	r, known := l.recordUnder(path, of)
+	if !known {
+		return refusal{}, false
+	}
 	plan, err := r.Plan(path, review.Reject, review.Selection{})
 	is := refusal{plan.Now, plan.Want}
 	if err != nil || plan.Back != "" || !isText(is.now) || !isText(is.want) || is.now.Form != is.want.Form || !onDisk(path).SameText(is.now) {
 		return refusal{}, false
 	}
 	return is, true
+}
+
+// partUnder returns what notes what the disk has of the agent's when a part of it was refused; nil where that is not known.
+func (l *Ledger) partUnder(path string) func() {
+	r, known := l.recordUnder(path, nil)
+	if !known || len(l.behind[path]) > 0 {
+		return nil
+	}
+	if was, changed := r.Present(path); !changed || !onDisk(path).SameText(was) {
+		return nil
+	}
+	turn := l.turn
+	var its *review.Record
+	if turn != nil {
+		its, _ = l.recordUnder(path, turn.Turn)
+	}
+	return func() {
+		is := onDisk(path)
+		r.Now(path, is)
+		s := inStep{r.Image(path), map[*turns.Turn]review.Image{}}
+		if its != nil {
+			its.Now(path, is)
+			s.turns[turn.Turn] = its.Image(path)
+		}
+		l.inStep[path] = s
+	}
 }
 
 // of returns what the disk gets, or nil if it has something else by now.

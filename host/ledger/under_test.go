@@ -345,3 +345,31 @@ func TestWhatIsRefusedGoesFromTheDiskToo(t *testing.T) {
 		}
 	}
 }
+
+// Where one hunk is refused, the rest of what the disk has of the agent's is the agent's still when the buffer is read again,
+// whatever the user had made of it without saving.
+func TestAPartThatIsRefusedBesideUnsavedText(t *testing.T) {
+	t.Parallel()
+	const was, agents = "f1\nf2\nf3\nf4\n", "a1\nf2\nf3\na4\n"
+	for _, c := range []struct {
+		types string
+		hunk  int
+	}{{"a1\nu2\nf3\nu4\n", 0}, {"a1\nu2\nf3\nu4\n", 1}, {"f2\na4\n", 1}, {"f2\na4\n", 0}} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.begin()
+		w.clientWrites("f", was, agents)
+		w.end()
+		w.types("f", func(string) string { return c.types })
+		w.changes() // looks at it
+		done := make(chan error)
+		w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("f"), Which: func(f review.File) review.Selection {
+			return review.Selection{Hunks: []int{c.hunk}}
+		}}, func(_ int, err error) { done <- err })
+		w.must(<-done)
+		w.rereads("f")
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), was, "of %q hunk %d was refused, then all: there is %q", c.types, c.hunk)
+	}
+}
