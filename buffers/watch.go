@@ -67,7 +67,7 @@ type Watch struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wake    chan struct{}
-	tracks  chan struct{} // closed by the first Track
+	tracks  chan struct{} // closed when the files of the first Track are tracked
 	loops   sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
@@ -75,6 +75,8 @@ type Watch struct {
 	given  map[string]bool // the names given to Track
 	check  bool
 	asked  []catchUp
+	then   []func()            // what waits for run to have taken wanted; called with nothing held
+	ended  bool                // run has
 	known  map[string]*watched // by real path
 	names  map[string]string   // real paths, by name
 
@@ -119,9 +121,6 @@ func (w *Watch) Track(files []Tracked) {
 		given[f.Name] = true
 	}
 	w.mu.Lock()
-	if w.given == nil {
-		close(w.tracks)
-	}
 	w.wanted, w.given = &files, given
 	w.mu.Unlock()
 	w.signal()
@@ -281,32 +280,49 @@ func (w *Watch) touch(path string) {
 // Settle syncs all tracked files' buffers with the disk: whoever wrote the files is known to be done with them. done is
 // called once, from any goroutine, after all of it was reported.
 func (w *Watch) Settle(done func()) {
+	w.whenTracked(func() {
+		w.mu.Lock()
+		were, fresh := make(map[string]stamp, len(w.known)), map[string]bool{}
+		for path, f := range w.known {
+			were[path], fresh[path] = f.at, f.at == (stamp{}) && !f.gone
+		}
+		w.mu.Unlock()
+		go func() {
+			var rest sync.WaitGroup
+			for path, was := range were {
+				var now stamp
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					now = stampOf(info)
+				}
+				if now != was || fresh[path] {
+					rest.Add(1)
+					w.Finish(path, rest.Done)
+				}
+			}
+			rest.Wait()
+			done()
+		}()
+	})
+}
+
+// whenTracked calls do, which must not block, when all files given to Track so far are tracked.
+func (w *Watch) whenTracked(do func()) {
 	w.mu.Lock()
-	were := make(map[string]stamp, len(w.known))
-	for path, f := range w.known {
-		were[path] = f.at
+	ended := w.ended
+	if !ended {
+		w.then = append(w.then, do)
 	}
 	w.mu.Unlock()
-	go func() {
-		var rest sync.WaitGroup
-		for path, was := range were {
-			var now stamp
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				now = stampOf(info)
-			}
-			if now != was {
-				rest.Add(1)
-				w.Finish(path, rest.Done)
-			}
-		}
-		rest.Wait()
-		done()
-	}()
+	if ended {
+		do()
+		return
+	}
+	w.signal()
 }
 
 // Heard calls done once, from any goroutine, after everything was reported that Neovim has said about files so far:
 // that they were opened, read again, or written.
-func (w *Watch) Heard(done func()) { w.files.order.drain(done) }
+func (w *Watch) Heard(done func()) { w.whenTracked(func() { w.files.order.drain(done) }) }
 
 // Loaded returns the real paths of the tracked files that are kept in step with the disk.
 func (w *Watch) Loaded() []string {
@@ -348,8 +364,18 @@ func (w *Watch) run() {
 		w.loops.Go(func() { w.drain(w.notify) })
 		defer w.notify.Close()
 	}
+	tracked := sync.OnceFunc(func() { close(w.tracks) })
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer func() {
+		w.mu.Lock()
+		then := w.then
+		w.then, w.ended = nil, true
+		w.mu.Unlock()
+		for _, do := range then {
+			do()
+		}
+	}()
 	for {
 		select {
 		case <-w.wake:
@@ -358,11 +384,15 @@ func (w *Watch) run() {
 			return
 		}
 		w.mu.Lock()
-		wanted, check, asked := w.wanted, w.check, w.asked
-		w.wanted, w.check, w.asked = nil, false, nil
+		wanted, check, asked, then := w.wanted, w.check, w.asked, w.then
+		w.wanted, w.check, w.asked, w.then = nil, false, nil, nil
 		w.mu.Unlock()
 		if wanted != nil {
 			w.track(*wanted)
+			tracked()
+		}
+		for _, do := range then {
+			do()
 		}
 		if check {
 			w.compare()

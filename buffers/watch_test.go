@@ -31,6 +31,7 @@ type watching struct {
 
 	catchUps int           // how often Lua has waited for a buffer; guarded by toldMu
 	held     chan struct{} // what buffers show is told when it is closed, or at once; guarded by toldMu
+	tracked  func()        // is called then; guarded by toldMu
 }
 
 // follow begins to watch: what Lua tells the host goes straight to the watch.
@@ -116,11 +117,14 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 
 // holdTracked keeps from the watch which files buffers show until known is called.
 func (w *watching) holdTracked() (known func()) {
-	held := make(chan struct{})
+	held, told := make(chan struct{}), make(chan struct{})
 	w.toldMu.Lock()
 	defer w.toldMu.Unlock()
-	w.held = held
-	return func() { close(held) }
+	w.held, w.tracked = held, sync.OnceFunc(func() { close(told) })
+	return func() {
+		close(held)
+		<-told
+	}
 }
 
 func (w *watching) track(m map[string]any) {
@@ -144,12 +148,15 @@ func (w *watching) track(m map[string]any) {
 		files = append(files, tracked)
 	}
 	w.toldMu.Lock()
-	held := w.held
+	held, tracked := w.held, w.tracked
 	w.toldMu.Unlock()
-	if held != nil {
-		<-held
+	if held == nil {
+		w.watch.Track(files)
+		return
 	}
+	<-held
 	w.watch.Track(files)
+	tracked()
 }
 
 // settle waits until what the watch knows of by now has been taken: a change of another tracked file,
@@ -834,6 +841,22 @@ func TestChangesWhileNoAgentWorks(t *testing.T) {
 			}
 			n.wantDisk(name, want)
 			n.wantText(strings.TrimSuffix(want, "\n"))
+		}
+	})
+}
+
+// What was done to a file that a buffer has just begun to show is told by the time that all is said to be settled.
+func TestSettlingKnowsWhatIsNewlyShown(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		known := w.holdTracked()
+		n.lua("vim.cmd('silent edit ' .. ... .. ' | silent write') os.remove(...)", n.put("a.txt", "one\n"))
+		known()
+		done := make(chan struct{})
+		w.watch.Settle(func() { close(done) })
+		<-done
+		if told := w.changes(); len(told) != 1 || !told[0].Deleted {
+			t.Errorf("told: %+v", told)
 		}
 	})
 }
