@@ -139,8 +139,11 @@ func (f *Files) readUnreported(path string, l live) bool {
 // diskIsNewer reports whether the disk has changed since a buffer was in step with it, and is not being written just now.
 func (f *Files) diskIsNewer(path string) bool {
 	had, ok := f.synced.get(path)
+	if !ok || had.at == (stamp{}) || f.watch.Load() == nil {
+		return false
+	}
 	info, err := os.Stat(path)
-	return f.watch.Load() != nil && ok && had.at != (stamp{}) && err == nil && info.Size() > 0 && stampOf(info) != had.at
+	return err == nil && info.Size() > 0 && stampOf(info) != had.at
 }
 
 // catchUp syncs a buffer that is behind before somebody else changes it or the disk, so that each change is reported,

@@ -153,13 +153,15 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	}
 	made := d.Do == review.Reject && !f.Baseline.Exists
 	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}
-	if d.Do == review.Reject && d.Which == nil && d.Plan == nil && l.refusedWithBuffer(path) {
-		under, _ := l.refusalUnder(path, nil)
-		p.under = under.of
-	}
 	var part func()
-	if d.Do == review.Reject && d.Which != nil {
+	switch {
+	case d.Do != review.Reject || d.Plan != nil:
+	case d.Which != nil:
 		part = l.partUnder(path)
+	default:
+		if under, known := l.refusalWith(plan); known {
+			p.under = under.of
+		}
 	}
 	commit := func(err error) {
 		delete(l.applies, path)

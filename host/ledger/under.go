@@ -22,7 +22,10 @@ func (l *Ledger) underIn(path string) (paths []string) {
 		}
 	}
 	for p := range l.inStep {
-		if r, known := l.refusalUnder(p, nil); (path == "" || p == path) && l.behind[p] == nil && known && r.now != r.want {
+		if path != "" && p != path || l.behind[p] != nil {
+			continue
+		}
+		if r, known := l.refusalUnder(p, nil); known && r.now != r.want {
 			paths = append(paths, p)
 		}
 	}
@@ -127,14 +130,20 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 		done(0, nil)
 		return
 	}
-	l.refuseUnder(slices.DeleteFunc(paths, l.refusedWithBuffer), done)
+	l.refuseUnder(slices.DeleteFunc(paths, func(path string) bool {
+		plan, err := l.record.Plan(path, review.Reject, review.Selection{})
+		_, known := l.refusalWith(plan)
+		return err == nil && known
+	}), done)
 }
 
-// refusedWithBuffer reports whether refusing a file changes its buffer and the disk together.
-func (l *Ledger) refusedWithBuffer(path string) bool {
-	_, known := l.refusalUnder(path, nil)
-	plan, err := l.record.Plan(path, review.Reject, review.Selection{})
-	return known && err == nil && plan.Back == "" && plan.Now.Text != plan.Want.Text && isText(plan.Now) && isText(plan.Want)
+// refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
+// changes no lines, or what the disk has is not known.
+func (l *Ledger) refusalWith(plan review.Plan) (refusal, bool) {
+	if plan.Back != "" || plan.Now.Text == plan.Want.Text || !isText(plan.Now) || !isText(plan.Want) {
+		return refusal{}, false
+	}
+	return l.refusalUnder(plan.Path, nil)
 }
 
 // refuseUnder takes such changes back, the last one first.

@@ -119,7 +119,7 @@ func (s Step) merge(mine string) (text string, conflicts []int) {
 	return buffers.Withdraw(s.Of.After.Text, mine, s.Of.Before.Text)
 }
 
-// Reverse returns the File for undoing this step: the present state is Before.
+// Reverse returns the change for undoing this step: the present state is Before.
 func (s Step) Reverse() FileChange {
 	f := FileChange{Path: s.Of.Path, Before: s.Now, After: s.Want, Under: s.Of.Under}
 	if s.Back != "" {

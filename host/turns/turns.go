@@ -28,7 +28,7 @@ type Turn struct {
 	gathered int                   // the version of record that Files are of
 	shed     map[string]FileChange // by path, files whose changes the user refused entirely
 	back     map[string]string     // by path, where a file was before the user refused its move
-	under    map[string]FileChange // by path, see File.Under
+	under    map[string]FileChange // by path, see FileChange.Under
 }
 
 // Name identifies a turn in its session.
