@@ -9,7 +9,7 @@ import (
 
 // Withdraw undoes somebody's change from before to after in now, which is what the user has since made of after. It
 // works by lines: added lines go, even if the user put lines between them; removed lines come back; the user's lines
-// stay. If the user replaced some of the added lines, that place stays as it is: conflicts are such lines of the
+// stay. If the user replaced all of the added lines of a place, it stays as it is: conflicts are such lines of the
 // result, counted from 1.
 func Withdraw(after, now, before string) (text string, conflicts []int) {
 	switch {
@@ -23,7 +23,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 	var (
 		gone     = make([]bool, len(old)+1)
 		replaced = make([]bool, len(old)+1) // by the user
-		left     = make([]bool, len(old)+1) // because the user replaced some of it
+		left     = make([]bool, len(old)+1) // because the user replaced all of it
 		typed    = map[int]linediff.Edit{}  // by the line it comes before
 		restored = map[int]linediff.Edit{}
 	)
@@ -41,7 +41,7 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 	}
 	for _, e := range wishes {
 		switch u := typed[e.A0]; {
-		case !slices.Contains(replaced[e.A0:e.A1], true):
+		case !slices.Contains(replaced[e.A0:e.A1], true) || slices.Contains(gone[e.A0:e.A1], false):
 			restored[e.A0] = e
 			mark(gone, e)
 		case u.A1 != e.A1 || !slices.Equal(mine[u.B0:u.B1], wanted[e.B0:e.B1]): // otherwise the user has undone it

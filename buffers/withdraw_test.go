@@ -17,6 +17,8 @@ func TestWithdraw(t *testing.T) {
 		"one of them was removed":      {"a\nb\nc\n", "X\nY\nc\n", "X\nc\n", "a\nb\nc\n", nil},
 		"all of them were removed":     {"a\n", "a\nX\n", "a\n", "a\n", nil},
 		"a line where some were":       {"a\nb\nc\n", "a\nc\n", "a\nu\nc\n", "a\nb\nu\nc\n", nil},
+		"another one for one of them":  {"a\nb\nc\n", "a\nX\nY\nc\n", "a\nu\nY\nc\n", "a\nu\nb\nc\n", nil},
+		"and for one of the file's":    {"a\nb\n", "a\nX\nY\nb\n", "u\nY\nb\n", "u\nb\n", nil},
 		"another one in its place":     {"a\nb\nc\n", "a\nX\nc\n", "a\nu\nc\n", "a\nu\nc\n", []int{2}},
 		"the user's lines of a file":   {"", "X\nY\n", "X\nu\nY\n", "u\n", nil},
 		"nothing of the user's":        {"", "X\nY\n", "X\n", "", nil},
