@@ -155,10 +155,10 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, made: made}
 	var part func()
 	switch {
-	case d.Do != review.Reject || d.Plan != nil:
+	case d.Plan != nil:
 	case d.Which != nil:
-		part = l.partUnder(path)
-	default:
+		part = l.partUnder(path, d.Do)
+	case d.Do == review.Reject:
 		if under, known := l.refusalWith(plan); known {
 			p.under = under.of
 		}

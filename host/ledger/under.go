@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -78,8 +79,9 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 	return is, true
 }
 
-// partUnder returns what notes what the disk has of the agent's when a part of it was refused; nil where that is not known.
-func (l *Ledger) partUnder(path string) func() {
+// partUnder returns what notes what the disk has of the agent's when the user has decided about a part of it; nil where
+// that is not known.
+func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	r, known := l.recordUnder(path, nil)
 	if !known || len(l.behind[path]) > 0 {
 		return nil
@@ -87,7 +89,15 @@ func (l *Ledger) partUnder(path string) func() {
 	if was, changed := r.Present(path); !changed || !onDisk(path).SameText(was) {
 		return nil
 	}
-	turn := l.turn
+	turn, noted := l.turn, l.inStep[path]
+	before, _ := l.record.File(path)
+	if do == review.Keep {
+		return func() {
+			if f, _ := l.record.File(path); keepLike(r, path, before.Accepted.Text, f.Accepted.Text) {
+				l.inStep[path] = inStep{r.Image(path), noted.turns}
+			}
+		}
+	}
 	var its *review.Record
 	if turn != nil {
 		its, _ = l.recordUnder(path, turn.Turn)
@@ -102,6 +112,25 @@ func (l *Ledger) partUnder(path string) func() {
 		}
 		l.inStep[path] = s
 	}
+}
+
+// keepLike keeps those changes in a record that made is of an accepted text. It reports whether it has just these.
+func keepLike(r *review.Record, path, was, is string) bool {
+	f, _ := r.File(path)
+	which := review.Selection{Lines: true}
+	old, now := linediff.Lines(was), linediff.Lines(is)
+	for _, e := range linediff.Compare(old, now) {
+		parts := f.Find(old[e.A0:e.A1], now[e.B0:e.B1])
+		if len(parts) != 1 {
+			return false
+		}
+		which.Parts = append(which.Parts, parts[0])
+	}
+	if len(which.Parts) == 0 {
+		return false
+	}
+	plan, err := r.Plan(path, review.Keep, which)
+	return err == nil && r.Commit(plan)
 }
 
 // of returns what the disk gets, or nil if it has something else by now.

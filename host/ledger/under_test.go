@@ -346,30 +346,39 @@ func TestWhatIsRefusedGoesFromTheDiskToo(t *testing.T) {
 	}
 }
 
-// Where one hunk is refused, the rest of what the disk has of the agent's is the agent's still when the buffer is read again,
-// whatever the user had made of it without saving.
-func TestAPartThatIsRefusedBesideUnsavedText(t *testing.T) {
+// Where one hunk is decided about, the rest of what the disk has of the agent's is the agent's still when the buffer is read
+// again, whatever the user had made of it without saving.
+func TestAPartThatIsDecidedBesideUnsavedText(t *testing.T) {
 	t.Parallel()
-	const was, agents = "f1\nf2\nf3\nf4\n", "a1\nf2\nf3\na4\n"
+	const was, instead, below = "f1\nf2\nf3\nf4\n", "a1\nf2\nf3\na4\n", "f1\na1\nf2\nf3\nf4\na4\n"
 	for _, c := range []struct {
-		types string
-		hunk  int
-	}{{"a1\nu2\nf3\nu4\n", 0}, {"a1\nu2\nf3\nu4\n", 1}, {"f2\na4\n", 1}, {"f2\na4\n", 0}} {
+		agents, types string
+		do            review.Decision
+		hunk          int
+		left          string
+	}{
+		{instead, "a1\nu2\nf3\nu4\n", review.Reject, 0, was},
+		{instead, "a1\nu2\nf3\nu4\n", review.Reject, 1, was},
+		{instead, "f2\na4\n", review.Reject, 1, was},
+		{instead, "f2\na4\n", review.Reject, 0, was},
+		{instead, "f1\nf2\nf3\na4\n", review.Keep, 0, "a1\nf2\nf3\nf4\n"}, // which the user had taken out
+		{below, "u1\nf2\nf3\nf4\na4\n", review.Keep, 0, was + "a4\n"},
+	} {
 		w := newWorld(t)
 		w.write("f", was)
 		w.edit("f")
 		w.begin()
-		w.clientWrites("f", was, agents)
+		w.clientWrites("f", was, c.agents)
 		w.end()
 		w.types("f", func(string) string { return c.types })
 		w.changes() // looks at it
 		done := make(chan error)
-		w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("f"), Which: func(f review.File) review.Selection {
+		w.ledger.Decide(Decision{Do: c.do, Path: w.path("f"), Which: func(f review.File) review.Selection {
 			return review.Selection{Hunks: []int{c.hunk}}
 		}}, func(_ int, err error) { done <- err })
 		w.must(<-done)
 		w.rereads("f")
 		w.decide(review.Reject, "")
-		check.Equal(t, w.sees("f"), was, "of %q hunk %d was refused, then all: there is %q", c.types, c.hunk)
+		check.Equal(t, w.sees("f"), c.left, "of %q hunk %d got %s, then all was refused: there is %q", c.types, c.hunk, c.do)
 	}
 }

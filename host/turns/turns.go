@@ -142,13 +142,7 @@ func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	for _, e := range linediff.Compare(old, now) {
 		left += strings.Join(old[at:e.A0], "")
 		at = e.A0
-		var parts []linediff.Edit
-		for _, c := range f.Changes() {
-			if c.State == review.Pending && slices.Equal(c.Old, now[e.B0:e.B1]) && slices.Equal(c.New, old[e.A0:e.A1]) {
-				parts = append(parts, c.Part)
-			}
-		}
-		if len(parts) == 1 {
+		if parts := f.Find(now[e.B0:e.B1], old[e.A0:e.A1]); len(parts) == 1 {
 			which.Parts = append(which.Parts, parts[0])
 			left, at = left+strings.Join(now[e.B0:e.B1], ""), e.A1
 		}
