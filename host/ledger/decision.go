@@ -210,11 +210,13 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 		l.history.CameBack(plan.Path)
 	}
 	switch {
-	case l.turn == nil:
-	case plan.Back != "":
+	case plan.Back == "":
+		l.history.Decided(l.lastTurn(), plan.Path, plan.Now, plan.Want)
+		if l.turn != nil {
+			l.turn.Decided(plan.Path, plan.Now, plan.Want)
+		}
+	case l.turn != nil:
 		l.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
-	default:
-		l.turn.Decided(plan.Path, plan.Now, plan.Want)
 	}
 	for path, is := range now {
 		delete(l.inStep, path)

@@ -173,6 +173,14 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 	})
 }
 
+// lastTurn returns the last turn, which may still change; nil before the first, and when something was undone since.
+func (l *Ledger) lastTurn() *turns.Turn {
+	if l.turn == nil {
+		return nil
+	}
+	return l.turn.Turn
+}
+
 // take makes what a turn, which may be nil, has changed so far undoable.
 func (l *Ledger) take(t *turn) {
 	if t == nil {

@@ -372,3 +372,24 @@ func TestAgainWhereNothingIsUnsavedAnyMore(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\n", "refused, there is %q")
 }
+
+// What was refused after the next turn had begun is not undone once more with its own turn, whatever the user has typed
+// since.
+func TestUndoOfATurnThatWasRefusedInTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.decide(review.Reject, "f")
+	w.end()
+	w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+	if err := w.undo(false); !errors.Is(err, errNoTurn) {
+		t.Errorf("undo says %v", err)
+	}
+	check.Equal(t, w.sees("f"), "f1\nu2\nf3\n", "there is %q")
+}

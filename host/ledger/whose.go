@@ -463,6 +463,7 @@ func (l *Ledger) userNow(path string, now review.Content) {
 		return // undoing the turn tells them
 	}
 	l.record.Now(path, now)
+	l.history.Seen(l.lastTurn(), path, now)
 	if l.turn != nil {
 		l.turn.Seen(path, now)
 	}

@@ -1,6 +1,10 @@
 package turns
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
 
 // The limits of a session's turns: their number, and the bytes of their texts.
 const (
@@ -11,7 +15,7 @@ const (
 // History is the turns of a session that can be undone, and those that were. The zero value is an empty
 // one. One goroutine owns it.
 type History struct {
-	Turns  []*Turn  // those that changed something, oldest first
+	Turns  []*Turn  // those that changed something, oldest first; all of it may have been refused since
 	Undone []Undone // the last of them can be redone
 }
 
@@ -22,7 +26,7 @@ type Undone struct {
 }
 
 // Empty reports whether there is nothing to undo or redo.
-func (h *History) Empty() bool { return len(h.Turns)+len(h.Undone) == 0 }
+func (h *History) Empty() bool { return h.Last() == nil && len(h.Undone) == 0 }
 
 // Begin says that a new turn begins: what was undone can no longer be redone.
 func (h *History) Begin() { h.Undone = nil }
@@ -46,10 +50,12 @@ func (h *History) Take(t *Turn) {
 
 // Last returns the turn that an undo would undo; nil if there is none.
 func (h *History) Last() *Turn {
-	if len(h.Turns) == 0 {
-		return nil
+	for _, t := range slices.Backward(h.Turns) {
+		if len(t.Files) > 0 {
+			return t
+		}
 	}
-	return h.Turns[len(h.Turns)-1]
+	return nil
 }
 
 // LastUndone returns what can be redone, and false if there is nothing.
@@ -93,6 +99,30 @@ func (h *History) CameBack(path string) {
 		}
 	}
 	h.Turns = left
+}
+
+// Decided is [Turn.Decided] for the turns of this process before the last one.
+func (h *History) Decided(last *Turn, path string, was, is review.Content) {
+	for _, t := range h.Turns {
+		if t == last || t.record == nil {
+			continue
+		}
+		if _, changed := t.record.File(path); changed || t.revised {
+			t.Decided(path, was, is)
+			t.revised = true
+			t.gather()
+		}
+	}
+}
+
+// Seen is [Turn.Seen] for the turns before the last one.
+func (h *History) Seen(last *Turn, path string, now review.Content) {
+	for _, t := range h.Turns {
+		if t != last && t.revised {
+			t.Seen(path, now)
+			t.gather()
+		}
+	}
 }
 
 // add puts a turn into its place in time.

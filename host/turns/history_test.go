@@ -90,3 +90,27 @@ func TestFilesWithOtherTexts(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// What was refused of a turn after the next one had begun is no longer its, until the user brings it back.
+func TestDecisionsAboutEarlierTurns(t *testing.T) {
+	var h History
+	first, last := Begin("", time.Unix(1, 0)), Begin("", time.Unix(2, 0))
+	was, is := review.Text("1\n2\n3\n"), review.Text("")
+	first.Changed("/file", was, is)
+	h.Take(first)
+	last.Changed("/other", review.Content{}, is)
+	h.Take(last)
+	h.Decided(last, "/file", is, was)
+	check.Equal(t, len(first.Files), 0, "after the refusal it has changed %d files")
+	h.WasUndone(last, nil, nil, false)
+	if h.Last() != nil || !h.Empty() {
+		t.Errorf("there is still %+v to undo", h.Last())
+	}
+	h.Seen(nil, "/file", review.Text("1\nmine\n3\n"))
+	if h.Last() != nil {
+		t.Error("what the user has typed since is the turn's")
+	}
+	if h.Seen(nil, "/file", is); h.Last() != first || first.Files[0].Before != was {
+		t.Errorf("brought back, there is %+v to undo", h.Last())
+	}
+}

@@ -22,13 +22,14 @@ type Turn struct {
 	At     time.Time    // when it began
 	Files  []FileChange // as of the last [History.Take]; never changed in place
 
-	// While it may still change:
+	// What it was made of; nothing of a turn that was loaded:
 
 	record   *review.Record
 	gathered int                   // the version of record that Files are of
 	shed     map[string]FileChange // by path, files whose changes the user refused entirely
 	back     map[string]string     // by path, where a file was before the user refused its move
 	under    map[string]FileChange // by path, see FileChange.Under
+	revised  bool                  // the user has decided about its changes since it ended
 }
 
 // Name identifies a turn in its session.
