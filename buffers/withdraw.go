@@ -49,24 +49,26 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		}
 	}
 	var out []string
-	var back struct{ from, to, end int } // the lines of out that came back last, and where they end in old
-	for at := range len(old) + 1 {
-		u, e := typed[at], restored[at]
+	put := func(u linediff.Edit) []string {
 		if slices.Contains(left[u.A0:u.A1], true) {
 			conflicts = append(conflicts, len(out)+1)
 		}
-		first, second := mine[u.B0:u.B1], wanted[e.B0:e.B1]
-		if e.A0 == e.A1 { // lines were only removed there: what is typed goes below them, as in the record
-			first, second = second, first
+		return mine[u.B0:u.B1]
+	}
+	for at := 0; at <= len(old); at++ {
+		lines := put(typed[at])
+		if e, comes := restored[at]; comes {
+			above := len(lines)
+			if e.A0 == e.A1 { // lines were only removed there: what is typed goes below them, as in the record
+				above = 0
+			}
+			for at < e.A1 {
+				at++
+				lines = append(slices.Clip(lines), put(typed[at])...)
+			}
+			lines = joined(lines, above, wanted[e.B0:e.B1])
 		}
-		if e == (linediff.Edit{}) && back.end == at && back.to == len(out) { // typed right below what came back
-			first, out = slices.Clone(out[back.from:]), out[:back.from]
-		}
-		from := len(out)
-		out = append(out, joined(first, second)...)
-		if u.B0 == u.B1 && e.B0 < e.B1 {
-			back.from, back.to, back.end = from, len(out), e.A1
-		}
+		out = append(out, lines...)
 		if at < len(old) && !gone[at] {
 			out = append(out, old[at])
 		}
@@ -82,11 +84,12 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 	return text, conflicts
 }
 
-// joined returns the lines of both lists, common ones once.
-func joined(mine, back []string) (out []string) {
+// joined returns the lines of both lists, common ones once; above is how many of mine are above what comes back.
+func joined(mine []string, above int, back []string) (out []string) {
 	at := 0 // in mine
 	for _, e := range linediff.Compare(mine, back) {
-		out = append(append(out, mine[at:e.A1]...), back[e.B0:e.B1]...)
+		split := min(max(above, e.A0), e.A1)
+		out = slices.Concat(out, mine[at:split], back[e.B0:e.B1], mine[split:e.A1])
 		at = e.A1
 	}
 	return append(out, mine[at:]...)

@@ -27,6 +27,7 @@ func TestWithdraw(t *testing.T) {
 		"typed again by the user":      {"a\nb\nc\n", "a\nc\n", "a\nb\nc\n", "a\nb\nc\n", nil},
 		"some of it, and more":         {"a\nb\nc\nd\n", "a\nd\n", "a\nu\nc\nv\nd\n", "a\nb\nu\nc\nv\nd\n", nil},
 		"all of a file typed again":    {"a\nb\n", "", "a\nb\nu\n", "a\nb\nu\n", nil},
+		"typed again below another":    {"a\nb\n", "X\nY\n", "X\nu\nY\nb\nv\n", "a\nu\nb\nv\n", nil},
 		"typed again below the others": {"a\nb\nc\nd\n", "a\nX\nY\n", "a\nX\nY\nb\nu\n", "a\nb\nc\nd\nu\n", nil},
 		"the user's own, twice":        {"a\nb\nc\n", "X\nY\nZ\n", "u\nX\nu\nY\nu\nZ\n", "u\na\nb\nc\nu\nu\n", nil},
 		"without one, and a line more": {"a\nb\n", "a\nX", "a\nX\nu", "a\nb\nu\n", nil},
