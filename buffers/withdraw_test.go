@@ -1,8 +1,13 @@
 package buffers
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
 
 func TestWithdraw(t *testing.T) {
@@ -37,4 +42,65 @@ func TestWithdraw(t *testing.T) {
 			t.Errorf("%s: %q with conflicts %v, wanted %q with %v", name, got, conflicts, c.want, c.conflicts)
 		}
 	}
+}
+
+// Whatever both have changed, the user's lines stay, the agent's go, and each line that was there before is there once,
+// except where the user has replaced all of the agent's.
+func TestWithdrawOfRandomChanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		n := 0
+		change := func(lines []string, whose string) []string {
+			lines = slices.Clone(lines)
+			for range 1 + r.IntN(3) {
+				at, come := r.IntN(len(lines)+1), []string(nil)
+				for range r.IntN(3) {
+					n++
+					come = append(come, fmt.Sprint(whose, n, "\n"))
+				}
+				lines = slices.Replace(lines, at, min(at+r.IntN(3), len(lines)), come...)
+			}
+			return lines
+		}
+		before := strings.SplitAfter("1\n2\n3\n4\n5", "\n")
+		before[4] += "\n"
+		after := change(before, "a")
+		now := change(after, "u")
+		text, conflicts := Withdraw(strings.Join(after, ""), strings.Join(now, ""), strings.Join(before, ""))
+		got := linediff.Lines(text)
+		var wrong []string
+		var users []string
+		for _, line := range got {
+			switch {
+			case line[0] == 'u':
+				users = append(users, line)
+			case line[0] == 'a' && len(conflicts) == 0:
+				wrong = append(wrong, line)
+			}
+		}
+		if !slices.Equal(users, slices.DeleteFunc(slices.Clone(now), func(line string) bool { return line[0] != 'u' })) {
+			wrong = append(wrong, users...)
+		}
+		for _, line := range before {
+			want := 1
+			if slices.Contains(after, line) && !slices.Contains(now, line) {
+				want = 0 // the user has removed it
+			}
+			if is := count(got, line); is != want && (len(conflicts) == 0 || is > 1) {
+				wrong = append(wrong, line)
+			}
+		}
+		if len(wrong) > 0 {
+			t.Fatalf("%q became %q, then %q: without the first it is %q, conflicts %v: wrong is %q", before, after, now, got, conflicts, wrong)
+		}
+	}
+}
+
+func count(lines []string, line string) (n int) {
+	for _, other := range lines {
+		if other == line {
+			n++
+		}
+	}
+	return n
 }
