@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 )
@@ -633,6 +634,18 @@ func (c Content) Restyled(was, now Content) Content {
 	}
 	return c
 }
+
+// StandsAs reports whether a text has the same bytes in another form, as all of its letters are ASCII: then its own form
+// is a guess.
+func (c Content) StandsAs(form string) bool {
+	is, other := strings.Fields(cmp.Or(c.Form, plain)), strings.Fields(cmp.Or(form, plain))
+	within := map[string]bool{"utf-8": true, "latin1": true}
+	return !c.Opaque && within[is[0]] && within[other[0]] && slices.Equal(is[1:], other[1:]) &&
+		strings.IndexFunc(c.Text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+}
+
+// plain is the form that "" stands for.
+const plain = "utf-8 unix"
 
 // settle ends a change of a file: it drops a file that is as before, and enforces the limit.
 func (r *Record) settle(f *file) {

@@ -53,12 +53,13 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"put back by hand, and typed in":     {file: changed, now: text("1\n2\n3\ntyped\n"), want: text("1\n2\n3\ntyped\n"), note: "is already as it was", merged: true},
 		"typed into what is no text": {file: FileChange{Path: "f", Before: text("a\n"), After: text("b\x00"), Typed: true}, now: text("b\x00"), want: text("b\x00"),
 			note: "has changes of yours, and is too large or not text, so they cannot be told apart"},
-		"moved, and deleted by the user": {file: moved, now: none, want: none, note: "has been deleted since"},
-		"empty in another form":          {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
-		"empty, and typed into since":    {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
-		"empty, and some of it removed":  {file: FileChange{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
-		"form and text, changed by hand": {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
-		"permissions, the user's since":  {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
+		"moved, and deleted by the user":    {file: moved, now: none, want: none, note: "has been deleted since"},
+		"empty in another form":             {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
+		"empty, and typed into since":       {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
+		"empty, and some of it removed":     {file: FileChange{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
+		"form and text, changed by hand":    {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
+		"in a form that was not to be told": {file: FileChange{Path: "f", Before: styled("ü\nu\n", "latin1 unix", 0), After: styled("u\n", "latin1 unix", 0)}, now: text("u\n"), want: styled("ü\nu\n", "latin1 unix", 0)},
+		"permissions, the user's since":     {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			step := StepOf(c.file, c.now, !c.taken)
