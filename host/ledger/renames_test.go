@@ -92,6 +92,15 @@ func TestFilesThatTheUserRenames(t *testing.T) {
 		}}, "modified f -1,0+2,1\nmoved i from g\n", "f: f1 f2, g: f1 a1 f2, h: f1 a1 f2"},
 		"a copy that is saved": {[]func(*world){agent("f"), func(w *world) { w.copies("f", "g"); w.saves("g") }}, "modified f -1,0+2,1\n", "f: f1 f2, g: f1 a1 f2"},
 
+		"removed where it was, which is told before the close": {[]func(*world){func(w *world) {
+			w.copies("f", "g")
+			w.saves("g")
+			w.call("execute", func() { w.remove("f") }, "f")
+			w.opened(buffers.Opened{Path: w.path("f"), Text: new("f1\nf2\n")})
+			w.sync()
+			w.write("f", "a1\n")
+		}}, "added f -0,0+1,1\n", "g: f1 f2"},
+
 		"saved where it was":              {[]func(*world){agent("f"), moves, types, saves}, "modified f -1,0+2,1\nadded g -0,0+1,3\n", "f: f1 f2 u1"},
 		"saved, without the agent's text": {[]func(*world){moves, types, saves}, "added g -0,0+1,2\n", "f: f1 f2 u1"},
 		"changed beforehand":              {[]func(*world){agent("f"), types, saves, moves, saves}, "modified f -1,0+2,1\nadded g -0,0+1,4\n", "f: f1 f2 u1"},

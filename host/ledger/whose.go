@@ -574,6 +574,9 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		}
 	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
 		return // as reported
+	case mode == 0 && !o.Saved && l.leftByUser(t, fileState{path: o.Path}):
+		now.Content = review.Content{}
+		t.seen[o.Path] = now.Content
 	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
 		l.report([]Event{{o.Path, "disk"}})
 	default:
