@@ -222,7 +222,7 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 		delete(l.inStep, path)
 		if l.turn != nil {
 			l.turn.seen[path] = is
-			if _, told := l.turn.disk[path]; told {
+			if _, told := l.turn.disk[path]; told || l.loaded[path] {
 				l.turn.disk[path] = onDisk(path)
 			}
 			delete(l.turn.gone, path)

@@ -232,10 +232,15 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 
 // unsavedDied says that a file's unsaved text is gone with its Neovim; t is the turn that ran, or nil.
 func (l *Ledger) unsavedDied(t *turn, now fileState) {
-	came := len(l.behind[now.path]) > 0 && now.Exists
 	if t == nil {
 		l.unsavedGone(now, false)
 		return
+	}
+	list := l.behind[now.path]
+	came := len(list) > 0 && now.Exists
+	if came && list[len(list)-1].turn != t { // what the disk has got since is the turn's
+		was := list[len(list)-1].is
+		l.behind[now.path] = append(list, behind{turn: t, was: was, before: was, is: now.Content})
 	}
 	had, told := t.disk[now.path]
 	if told && had.SameText(now.Content) && had.SameText(t.seen[now.path]) {

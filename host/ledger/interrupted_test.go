@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/gob"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,7 @@ func (w *world) dies() {
 func (w *world) takenUp() (found bool) {
 	w.t.Helper()
 	w.open()
+	w.idle = true
 	for path, b := range w.bufs {
 		w.ledger.FileOpened(buffers.Opened{Path: path, Loaded: true, Text: new(b.synced), Form: b.form, Since: changedAt(path)})
 	}
@@ -652,4 +654,57 @@ func TestPermissionsOfWhatWasSavedBeforeAHostDied(t *testing.T) {
 	w.chmod("f", 0o755)
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\nu1\n"`, "there is %s")
+}
+
+// killed has the host end where it is, and another one take the session up; Neovim lives on, or ends too.
+func (w *world) killed(lives bool) {
+	w.t.Helper()
+	w.noteNow()
+	bufs := maps.Clone(w.bufs)
+	w.dies()
+	if lives {
+		w.bufs = bufs
+	}
+	w.takenUp()
+}
+
+// What the user refuses in a turn stays refused where the host is killed in it.
+func TestRefusedInATurnThatIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.write("f", "f1\r\n")
+	w.end()
+	w.edit("f")
+	w.begin()
+	w.decide(review.Reject, "")
+	w.killed(true)
+	check.Equal(t, w.changes(), "modified f rejected\n", "the record has %q")
+	check.Equal(t, w.sees("f"), "f1\n", "there is %q")
+}
+
+// Two turns change a file under unsaved text, which is gone with its Neovim when the second one is killed: each of them
+// is undone by itself.
+func TestTheSecondTurnUnderUnsavedTextIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.write("f", "f1\na1\nf2\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.sync()
+	w.write("f", "f1\na1\na2\nf2\n")
+	w.killed(false)
+	check.Equal(t, w.changes(), "modified f -1,0+2,2\n", "the record has %q")
+	for _, want := range []string{"f1\na1\nf2\n", "f1\nf2\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), want, "undone there is %q")
+	}
 }

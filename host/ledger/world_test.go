@@ -45,6 +45,7 @@ type world struct {
 	inStep    map[string]string       // what a new host was told that buffers were in step with
 	blind     map[string]bool         // paths that cannot be looked at
 	tracks    chan struct{}           // is closed when Neovim has told what its buffers show; nil for at once
+	idle      bool                    // no agent has worked for this host yet: what the disk has is the user's doing
 	conflict  bool                    // of the agent's lines with such of the user's that are not saved
 	hold      chan struct{}           // no look at the folders begins before it is closed; nil for at once
 	meanwhile func(what, path string) // is called before each "look", "edit" and "restore", and after an edit, "edited"
@@ -232,6 +233,9 @@ func (w *world) begin() {
 	w.ledger.BeginTurn("", func() { close(ready) })
 	w.mu.Unlock()
 	<-ready
+	w.disk.Lock()
+	w.idle = false
+	w.disk.Unlock()
 }
 
 // beginHeld begins a turn whose look at the folders, and so the prompt, waits until looked is called.
@@ -487,7 +491,7 @@ func (w *world) follow(path string, over bool) {
 	case err != nil && !b.gone && over:
 		b.gone = true
 		was := b.synced
-		w.ledger.Took(buffers.Written{Path: path, Deleted: true, Before: &was, FormBefore: b.form}, "disk", false)
+		w.tells(buffers.Written{Path: path, Deleted: true, Before: &was, FormBefore: b.form})
 	case err != nil, len(data) == 0 && !over, text == b.synced && buffers.Form(data) == b.form && !b.gone:
 	default:
 		mine := b.text
@@ -502,6 +506,15 @@ func (w *world) follow(path string, over bool) {
 			done.Behind = new(b.synced)
 		}
 		b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false
+		w.tells(done)
+	}
+}
+
+// tells tells of a change under a buffer.
+func (w *world) tells(done buffers.Written) {
+	if w.idle {
+		w.ledger.UserChanged(done)
+	} else {
 		w.ledger.Took(done, "disk", false)
 	}
 }

@@ -1,0 +1,494 @@
+package ledger
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/must"
+)
+
+// TestRandomHalves has agent and user share files over several turns: the agent changes the upper half of each, and
+// whether, where and how it is there, by all its ways; the user the lower half. So it is plain at any time whose a line
+// is, what the record has to list, and what is left where some of it is refused, kept, undone or done again. Hosts are
+// killed in between, with their Neovims or without.
+func TestRandomHalves(t *testing.T) {
+	for i := range 3 * *rounds {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := &halves{world: newWorld(t), Rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
+			defer func() {
+				if t.Failed() {
+					t.Logf("-seed %d, round %d:\n%s", *seed, i, strings.Join(r.log, "\n"))
+				}
+			}()
+			r.run()
+		})
+	}
+}
+
+type halves struct {
+	*world
+	*rand.Rand
+	files []*half
+	count int
+	log   []string
+}
+
+// half is a file. Its first state is that of which nothing is pending, those after it are those at the beginning of
+// each turn, and the last one is what it is now.
+type half struct {
+	id           string
+	states       []state
+	lower, saved string // of the user, in the buffer and on the disk
+	middle       string // between the halves; "" is that the agent has made the file
+	loaded       bool
+	touched      bool     // the user has changed something of it
+	replaced     bool     // nothing tells that it is the same file still
+	again        bool     // it was removed, and is there again
+	kept         bool     // by the user, some time
+	untold       []string // where it was changed, which only the end of the turn tells
+}
+
+// state is the agent's part of a file.
+type state struct {
+	name, upper, form string // form is "", "dos" or "bom"
+	mode              fs.FileMode
+	exists            bool
+}
+
+func (f *half) is() *state       { return &f.states[len(f.states)-1] }
+func (f *half) was() state       { return f.states[0] }
+func (f *half) turn() state      { return f.states[len(f.states)-2] }
+func (f *half) text() string     { return f.is().upper + f.middle + f.lower }
+func (f *half) diskText() string { return f.is().upper + f.middle + f.saved }
+func (f *half) disk() string     { return f.is().encoded(f.diskText()) }
+
+// listed is the path by which the record has it, which is its first if it is not there any more.
+func (f *half) listed() string {
+	if f.middle != "" && !f.is().exists {
+		return f.id
+	}
+	return f.is().name
+}
+
+func (s state) encoded(text string) string {
+	switch s.form {
+	case "dos":
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	case "bom":
+		return "\ufeff" + text
+	}
+	return text
+}
+
+func (r *halves) did(format string, args ...any) { r.log = append(r.log, fmt.Sprintf(format, args...)) }
+
+func (r *halves) run() {
+	for range 1 + r.IntN(3) {
+		f := &half{middle: fmt.Sprintf("= %d\n=\n= %d\n", len(r.files), len(r.files))}
+		f.states = []state{{name: fmt.Sprintf("f%d", len(r.files)), mode: 0o644, exists: true}}
+		f.is().upper, f.is().form = r.edited("", "f"), []string{"", "", "dos", "bom"}[r.IntN(4)]
+		f.lower = r.edited("", "u")
+		f.saved, f.id = f.lower, f.is().name
+		r.files = append(r.files, f)
+		r.write(f.id, f.disk())
+	}
+	r.named()
+	decided := false
+	turns := 1 + r.IntN(3)
+	for range turns {
+		for range r.IntN(3) {
+			r.userActs()
+		}
+		for _, f := range r.files {
+			f.untold = nil
+		}
+		decided = r.runs() || decided
+	}
+	for range r.IntN(3) {
+		r.userActs()
+	}
+	r.lists("in the end")
+	if !decided && r.IntN(2) == 0 {
+		r.undoes(turns)
+		return
+	}
+	switch do := []review.Decision{review.Reject, review.Reject, review.Keep}[r.IntN(3)]; r.IntN(2) {
+	case 0:
+		if r.pending() {
+			r.stays(r.files...)
+			r.did("%s all", do)
+			r.decide(do, "")
+			r.decided(do, r.files...)
+		}
+	default:
+		for _, at := range r.Perm(len(r.files)) {
+			r.decides(do, r.files[at])
+		}
+	}
+	if r.pending() {
+		r.t.Errorf("decided about all the record has\n%s", r.changes())
+	}
+	r.lists("decided about all")
+}
+
+// runs is a turn. It reports whether the user has decided about something in it.
+func (r *halves) runs() (decided bool) {
+	for _, f := range r.files {
+		f.states = append(f.states, *f.is())
+	}
+	r.did("begin")
+	r.events = nil
+	r.begin()
+	r.sync()
+	for range 1 + r.IntN(6) {
+		switch n := r.IntN(12); {
+		case n < 4:
+			r.userActs()
+		case n == 4:
+			r.tells()
+			r.lists("in a turn")
+		case n == 5:
+			r.tells()
+			do := []review.Decision{review.Reject, review.Keep}[r.IntN(2)]
+			decided = r.decides(do, r.files[r.IntN(len(r.files))]) || decided
+		default:
+			r.agentActs()
+		}
+	}
+	switch r.IntN(6) {
+	case 0:
+		r.did("the host is killed")
+		r.killed(true)
+		return decided
+	case 1:
+		r.did("the host is killed with Neovim")
+		r.killed(false)
+		for _, f := range r.files {
+			f.lower, f.loaded = f.saved, false
+		}
+		return decided
+	}
+	r.did("end")
+	r.end()
+	r.told()
+	return decided
+}
+
+// told looks whether all that the agent has changed in a turn is told of, and nothing else.
+func (r *halves) told() {
+	for _, f := range r.files {
+		named := slices.ContainsFunc(r.events, func(e Event) bool {
+			return slices.ContainsFunc(f.states, func(s state) bool { return e.Path == r.path(s.name) })
+		})
+		if changed := *f.is() != f.turn(); changed && !named {
+			r.t.Errorf("nothing tells of %s", f.id)
+		}
+	}
+}
+
+// tells has a call name all that the agent has changed.
+func (r *halves) tells() {
+	for _, f := range r.files {
+		if len(f.untold) > 0 {
+			r.did("a call names %q", f.untold)
+			r.call(session.KindEdit, func() {}, f.untold...)
+			f.untold = nil
+		}
+	}
+}
+
+// lists looks whether there is what should be, and whether the record says so.
+func (r *halves) lists(when string) {
+	r.t.Helper()
+	pending := map[string]string{}
+	for _, f := range r.record() {
+		if f.State == review.Pending {
+			pending[strings.TrimPrefix(f.Path, r.dir+"/")] = fmt.Sprint(f.Status, " ", strings.TrimPrefix(f.OldPath, r.dir+"/"))
+		}
+	}
+	var tree []string
+	want := map[string]string{}
+	for _, f := range r.files {
+		is, was := *f.is(), f.was()
+		if is.exists {
+			tree = append(tree, fmt.Sprintf("%s %o %q", is.name, is.mode, f.disk()))
+			if got := r.sees(is.name); f.loaded && got != f.text() {
+				r.t.Errorf("%s the user has of %s %q, wanted %q", when, is.name, got, f.text())
+			}
+		}
+		switch {
+		case !was.exists && is.exists:
+			want[is.name] = "added "
+		case was.exists && !is.exists:
+			want[f.listed()] = "deleted "
+		case was.exists && is.name != was.name:
+			want[is.name] = "moved " + was.name
+		case was.exists && is != was:
+			want[is.name] = "modified "
+		}
+		if f.kept && want[f.listed()] != "" && pending[f.listed()] != "" {
+			want[f.listed()] = pending[f.listed()] // which also says what was kept
+		}
+	}
+	slices.Sort(tree)
+	if got := r.tree(); got != strings.Join(tree, "\n") {
+		r.t.Errorf("%s there is\n%s\nwanted\n%s", when, got, strings.Join(tree, "\n"))
+	}
+	if !maps.Equal(pending, want) {
+		r.t.Errorf("%s pending is\n%q\nwanted\n%q", when, pending, want)
+	}
+	r.did("%s: %q", when, pending)
+}
+
+// record is the record's files; their hunks are in the agent's half.
+func (r *halves) record() []review.File {
+	files := r.world.files()
+	for _, f := range r.files {
+		at := slices.IndexFunc(files, func(of review.File) bool { return of.Path == r.path(f.is().name) })
+		if at < 0 || !f.is().exists || !f.was().exists {
+			continue
+		}
+		for _, h := range files[at].Hunks {
+			if h.State == review.Pending && (h.NewStart+h.NewCount-1 > strings.Count(f.is().upper, "\n") || !f.kept && h.OldStart+h.OldCount-1 > strings.Count(f.was().upper, "\n")) {
+				r.t.Errorf("%s has the hunk %+v", f.id, h)
+			}
+		}
+	}
+	return files
+}
+
+// decides has the user decide about a file, if something of it is pending.
+func (r *halves) decides(do review.Decision, f *half) bool {
+	if *f.is() == f.was() || !f.was().exists && !f.is().exists {
+		return false
+	}
+	r.did("%s %s", do, f.id)
+	r.changes() // the user sees what they decide about
+	r.stays(f)
+	r.decide(do, f.listed())
+	r.decided(do, f)
+	return true
+}
+
+// stays has the user close files that go back to another path: what is unsaved there stays in its buffer.
+func (r *halves) stays(files ...*half) {
+	for _, f := range files {
+		if f.loaded && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
+			r.closes(f)
+		}
+	}
+}
+
+func (r *halves) closes(f *half) {
+	r.did("user closes %s", f.is().name)
+	r.sees(f.is().name)
+	r.wipe(f.is().name)
+	f.lower, f.loaded = f.saved, false
+}
+
+func (r *halves) decided(do review.Decision, files ...*half) {
+	for _, f := range files {
+		if do == review.Keep {
+			f.states[0], f.kept = *f.is(), true
+		} else {
+			*f.is() = f.was()
+		}
+		for i := range f.states { // nothing can be undone any more
+			f.states[i] = *f.is()
+		}
+	}
+}
+
+// undoes undoes all turns, does them again, and refuses all.
+func (r *halves) undoes(turns int) {
+	last := map[*half]state{}
+	for _, f := range r.files {
+		last[f] = *f.is()
+	}
+	r.stays(r.files...)
+	undone := 0
+	for at := turns; at > 0; at-- {
+		changed := false
+		for _, f := range r.files {
+			if from := len(f.states) - 1 - turns + at - 1; from >= 0 || !f.was().exists {
+				to := f.states[max(from, 0)]
+				changed = changed || *f.is() != to
+			}
+		}
+		if !changed {
+			continue
+		}
+		r.did("undo")
+		must.Do(r.t, r.undo(false))
+		undone++
+		for _, f := range r.files {
+			*f.is() = f.states[max(len(f.states)-1-turns+at-1, 0)]
+		}
+		r.lists("undone")
+	}
+	for range undone {
+		r.did("redo")
+		must.Do(r.t, r.undo(true))
+	}
+	for _, f := range r.files {
+		*f.is() = last[f]
+	}
+	r.lists("done again")
+	if r.pending() {
+		r.decide(review.Reject, "")
+		r.decided(review.Reject, r.files...)
+		r.lists("refused after it was done again")
+	}
+}
+
+func (r *halves) userActs() {
+	f := r.files[r.IntN(len(r.files))]
+	switch {
+	case !f.is().exists:
+	case !f.loaded:
+		r.did("user opens %s", f.is().name)
+		r.edit(f.is().name)
+		f.loaded = true
+	case f.middle == "" || f.again || r.IntN(5) == 0:
+		r.closes(f)
+	default:
+		switch r.IntN(4) {
+		case 0:
+			r.did("user saves %s", f.is().name)
+			r.saves(f.is().name)
+			f.saved = f.lower
+		case 1:
+			r.did("user rereads %s", f.is().name)
+			r.rereads(f.is().name)
+			f.lower = f.saved
+		default:
+			r.types(f.is().name, func(text string) string {
+				f.lower, f.touched = r.edited(f.lower, "u"), true
+				return text[:strings.Index(text, f.middle)] + f.middle + f.lower
+			})
+			r.did("user types in %s: %q", f.is().name, f.lower)
+		}
+	}
+}
+
+// edited is a text with some lines in place of others, which are unlike all others.
+func (r *halves) edited(text, who string) string {
+	lines := slices.Collect(strings.Lines(text))
+	from := r.IntN(len(lines) + 1)
+	to := min(len(lines), from+r.IntN(3))
+	lines = slices.Delete(lines, from, to)
+	for range max(r.IntN(4), 1-to+from) {
+		r.count++
+		lines = slices.Insert(lines, from, fmt.Sprintf("%s%d\n", who, r.count))
+	}
+	return strings.Join(lines, "")
+}
+
+func (r *halves) agentActs() {
+	f := r.files[r.IntN(len(r.files))]
+	unsaved := f.lower != f.saved
+	is := f.is()
+	switch n := r.IntN(16); {
+	case n == 0:
+		f = &half{}
+		made := state{name: fmt.Sprintf("%snew%d", []string{"", "made/in/"}[r.IntN(2)], len(r.files))}
+		f.states = slices.Repeat([]state{made}, len(r.files[0].states))
+		*f.is() = state{made.name, r.edited("", "a"), "", 0o644, true}
+		f.id = made.name
+		r.files = append(r.files, f)
+		r.writes(f)
+	case !is.exists:
+		if !f.touched && !f.loaded && f.middle != "" && is.name == f.id {
+			f.replaced, f.again = true, true
+			r.did("agent makes %s again", is.name)
+			*is = state{name: is.name, upper: r.edited(is.upper, "a"), mode: 0o644, exists: true}
+			f.untold = append(f.untold, is.name)
+			r.write(is.name, f.disk())
+		}
+	case n == 1 && !unsaved && !(f.kept && is.name != f.id):
+		r.did("agent removes %s", is.name)
+		r.call("delete", func() { r.remove(is.name); r.sees(is.name) }, is.name)
+		*is = state{name: is.name}
+	case n == 2 && !f.loaded && !f.replaced:
+		from := is.name
+		is.name = fmt.Sprintf("moved%d/to/%s", r.count, f.id)
+		r.count++
+		r.did("agent moves %s to %s", from, is.name)
+		if do := func() { r.move(from, is.name) }; r.IntN(2) == 0 {
+			r.call("move", do, from, is.name)
+		} else {
+			do()
+			f.untold = append(f.untold, from, is.name)
+		}
+	case n == 3:
+		is.mode = []fs.FileMode{0o755, 0o600, 0o644}[r.IntN(3)]
+		r.did("agent gives %s the permissions %o", is.name, is.mode)
+		r.chmod(is.name, is.mode)
+		f.untold = append(f.untold, is.name)
+	case n == 4 && !unsaved && f.middle != "":
+		is.form = []string{"", "dos", "bom"}[r.IntN(3)]
+		r.did("agent gives %s the form %q", is.name, is.form)
+		r.writes(f)
+	default:
+		given := r.sees(is.name)
+		if !f.loaded {
+			given = f.diskText()
+		}
+		is.upper = r.edited(is.upper, "a")
+		switch n := r.IntN(4); {
+		case len(f.untold) > 0 && is.name != f.turn().name: // nothing would tell that it was moved
+			r.writes(f)
+		case n == 0:
+			r.did("agent writes %s through the client: %q", is.name, f.text())
+			r.clientWrites(is.name, given, f.text())
+			f.saved = f.lower
+		case n == 1:
+			r.did("agent writes %s through the client, which it had from the disk: %q", is.name, f.diskText())
+			r.clientWrites(is.name, strings.Replace(given, f.middle+f.lower, f.middle+f.saved, 1), f.diskText())
+		default:
+			r.writes(f)
+		}
+	}
+}
+
+// writes has the agent write a file on the disk.
+func (r *halves) writes(f *half) {
+	name, way := f.is().name, r.IntN(6)
+	r.did("agent writes %s on the disk, way %d: %q", name, way, f.disk())
+	if way != 1 && way != 3 {
+		f.untold = append(f.untold, name)
+	}
+	do := func() { r.write(name, f.disk()); r.chmod(name, f.is().mode) }
+	switch way {
+	case 0:
+		if f.is().name != f.turn().name { // nothing would tell that it was moved
+			do()
+			return
+		}
+		r.sync()
+		r.replace(name, f.disk())
+		r.chmod(name, f.is().mode)
+		f.replaced = true
+	case 1:
+		r.call(session.KindEdit, do, name)
+	case 2:
+		r.call(session.KindEdit, func() {}, name)
+		do()
+	case 3:
+		do()
+		r.call(session.KindEdit, func() {}, name)
+	case 4:
+		do()
+		r.sees(name)
+	default:
+		do()
+	}
+}
