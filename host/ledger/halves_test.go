@@ -36,9 +36,10 @@ func TestRandomHalves(t *testing.T) {
 type halves struct {
 	*world
 	*rand.Rand
-	files []*half
-	count int
-	log   []string
+	files   []*half
+	count   int
+	running bool // a turn
+	log     []string
 }
 
 // half is a file. Its first state is that of which nothing is pending, those after it are those at the beginning of
@@ -51,6 +52,7 @@ type half struct {
 	loaded       bool
 	touched      bool     // the user has changed something of it
 	replaced     bool     // nothing tells that it is the same file still
+	bytes        bool     // it was no text once: then nobody can tell what the user does to it
 	again        bool     // it was removed, and is there again
 	kept         bool     // by the user, some time
 	untold       []string // where it was changed, which only the end of the turn tells
@@ -58,7 +60,7 @@ type half struct {
 
 // state is the agent's part of a file.
 type state struct {
-	name, upper, form string // form is "", "dos" or "bom"
+	name, upper, form string // form is "", "dos", "bom", or "bytes" where it is no text
 	mode              fs.FileMode
 	exists            bool
 }
@@ -84,6 +86,8 @@ func (s state) encoded(text string) string {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	case "bom":
 		return "\ufeff" + text
+	case "bytes":
+		return "\x00" + text
 	}
 	return text
 }
@@ -144,8 +148,10 @@ func (r *halves) runs() (decided bool) {
 	for _, f := range r.files {
 		f.states = append(f.states, *f.is())
 	}
-	r.did("begin")
 	r.events = nil
+	r.did("begin")
+	r.running = true
+	defer func() { r.running = false }()
 	r.begin()
 	r.sync()
 	for range 1 + r.IntN(6) {
@@ -158,7 +164,12 @@ func (r *halves) runs() (decided bool) {
 		case n == 5:
 			r.tells()
 			do := []review.Decision{review.Reject, review.Keep}[r.IntN(2)]
-			decided = r.decides(do, r.files[r.IntN(len(r.files))]) || decided
+			f := r.files[r.IntN(len(r.files))]
+			if r.IntN(2) == 0 {
+				decided = r.part(do, f) || decided
+			} else {
+				decided = r.decides(do, f) || decided
+			}
 		default:
 			r.agentActs()
 		}
@@ -220,7 +231,7 @@ func (r *halves) lists(when string) {
 		is, was := *f.is(), f.was()
 		if is.exists {
 			tree = append(tree, fmt.Sprintf("%s %o %q", is.name, is.mode, f.disk()))
-			if got := r.sees(is.name); f.loaded && got != f.text() {
+			if got := r.sees(is.name); f.loaded && got != f.text() && is.form != "bytes" {
 				r.t.Errorf("%s the user has of %s %q, wanted %q", when, is.name, got, f.text())
 			}
 		}
@@ -294,6 +305,54 @@ func (r *halves) closes(f *half) {
 	f.lower, f.loaded = f.saved, false
 }
 
+// part has the user decide about one hunk of a file, if it has some.
+func (r *halves) part(do review.Decision, f *half) bool {
+	is, was := f.is(), f.was()
+	files := r.record()
+	at := slices.IndexFunc(files, func(of review.File) bool { return of.Path == r.path(is.name) })
+	if at < 0 || f.kept || f.middle == "" || !is.exists || is.name != was.name {
+		return false
+	}
+	var pending []int
+	for i, h := range files[at].Hunks {
+		if h.State == review.Pending {
+			pending = append(pending, i)
+		}
+	}
+	if len(pending) == 0 {
+		return false
+	}
+	i := pending[r.IntN(len(pending))]
+	h := files[at].Hunks[i]
+	r.did("%s hunk %+v of %s", do, h, f.id)
+	done := make(chan error)
+	r.ledger.Decide(Decision{Do: do, Path: r.path(is.name), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{i}}
+	}}, func(_ int, err error) { done <- err })
+	must.Do(r.t, <-done)
+	cut := func(text string, start, count int) (before, in, after []string) {
+		lines := slices.Collect(strings.Lines(text))
+		if count > 0 {
+			start--
+		}
+		return lines[:start], lines[start : start+count], lines[start+count:]
+	}
+	before, in, after := cut(was.upper, h.OldStart, h.OldCount)
+	before2, in2, after2 := cut(is.upper, h.NewStart, h.NewCount)
+	if do == review.Keep {
+		f.states[0].upper, f.kept = strings.Join(slices.Concat(before, in2, after), ""), true
+		if is.upper == f.was().upper {
+			f.states[0] = *is
+		}
+	} else if is.upper = strings.Join(slices.Concat(before2, in, after2), ""); is.upper == was.upper {
+		*is = was
+	}
+	for i := range f.states[1:] {
+		f.states[1+i] = *is
+	}
+	return true
+}
+
 func (r *halves) decided(do review.Decision, files ...*half) {
 	for _, f := range files {
 		if do == review.Keep {
@@ -327,6 +386,10 @@ func (r *halves) undoes(turns int) {
 			continue
 		}
 		r.did("undo")
+		_, notes, err := r.undoOf("", false, true)
+		if must.Do(r.t, err); len(notes) == 0 || strings.Join(notes, "") != "" {
+			r.t.Errorf("the undo would say %q", notes)
+		}
 		must.Do(r.t, r.undo(false))
 		undone++
 		for _, f := range r.files {
@@ -357,10 +420,22 @@ func (r *halves) userActs() {
 		r.did("user opens %s", f.is().name)
 		r.edit(f.is().name)
 		f.loaded = true
-	case f.middle == "" || f.again || r.IntN(5) == 0:
+	case f.middle == "" || f.again || f.bytes || r.IntN(5) == 0:
 		r.closes(f)
 	default:
-		switch r.IntN(4) {
+		switch r.IntN(5) {
+		case 4:
+			if r.running || f.is().name != f.id || f.kept || slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.id }) {
+				return
+			}
+			f.id = fmt.Sprintf("user%d", r.count)
+			r.count++
+			r.did("user renames %s to %s", f.is().name, f.id)
+			r.renames(f.is().name, f.id)
+			for i := range f.states {
+				f.states[i].name = f.id
+			}
+			f.saved = f.lower
 		case 0:
 			r.did("user saves %s", f.is().name)
 			r.saves(f.is().name)
@@ -434,7 +509,10 @@ func (r *halves) agentActs() {
 		r.chmod(is.name, is.mode)
 		f.untold = append(f.untold, is.name)
 	case n == 4 && !unsaved && f.middle != "":
-		is.form = []string{"", "dos", "bom"}[r.IntN(3)]
+		if is.form = []string{"", "dos", "bom", "bytes"}[r.IntN(4)]; is.form == "bytes" && f.touched {
+			is.form = ""
+		}
+		f.bytes = f.bytes || is.form == "bytes"
 		r.did("agent gives %s the form %q", is.name, is.form)
 		r.writes(f)
 	default:
@@ -444,7 +522,7 @@ func (r *halves) agentActs() {
 		}
 		is.upper = r.edited(is.upper, "a")
 		switch n := r.IntN(4); {
-		case len(f.untold) > 0 && is.name != f.turn().name: // nothing would tell that it was moved
+		case is.form == "bytes", len(f.untold) > 0 && is.name != f.turn().name: // nothing would tell that it was moved
 			r.writes(f)
 		case n == 0:
 			r.did("agent writes %s through the client: %q", is.name, f.text())

@@ -8,13 +8,10 @@ import "github.com/acp-nvim/acp-nvim/host/review"
 // whether a missing file was removed or moved.
 func (l *Ledger) refresh(paths []string, done func()) {
 	t := l.turn
-	if t != nil && t.over {
-		t = nil
-	}
 	l.seeAll(paths, func(now []fileState) {
 		var events []Event
 		for _, seen := range now {
-			if seen.path == "" || t != nil && !seen.Exists {
+			if seen.path == "" || t != nil && !t.over && !seen.Exists && t.renamed[seen.path] == "" {
 				continue
 			}
 			if l.account(t, seen) {

@@ -12,8 +12,10 @@ import (
 // renames gives the file of a buffer another name, as :file and :write do, and removes it under the old one.
 func (w *world) renames(from, to string) {
 	w.t.Helper()
+	mode := modeOf(w.path(from))
 	w.copies(from, to)
 	w.saves(to)
+	w.chmod(to, mode)
 	w.remove(from)
 }
 
@@ -131,6 +133,47 @@ func TestFilesThatTheUserRenames(t *testing.T) {
 					there = append(there, name+": "+strings.Join(strings.Fields(w.sees(name)), " "))
 				}
 				check.Equal(t, strings.Join(there, ", "), c.left, "undo %v: there is %q", undo)
+			})
+		}
+	}
+}
+
+// What the user renames after a turn keeps what is pending, at its new path, where it is refused or undone.
+func TestRenamedAfterTheTurn(t *testing.T) {
+	for name, then := range map[string]func(w *world){
+		"after its end":             func(w *world) { w.end(); w.renames("f", "g") },
+		"twice":                     func(w *world) { w.end(); w.renames("f", "h"); w.renames("h", "g") },
+		"after the host was killed": func(w *world) { w.killed(true); w.renames("f", "g") },
+		"before another turn":       func(w *world) { w.end(); w.renames("f", "g"); w.begin(); w.end() },
+		"in another turn":           func(w *world) { w.end(); w.begin(); w.renames("f", "g"); w.changes(); w.end() },
+		"after a turn that is undone": func(w *world) {
+			w.end()
+			w.begin()
+			w.write("new", "a2\n")
+			w.end()
+			w.must(w.undo(false))
+			w.renames("f", "g")
+		},
+	} {
+		for _, undo := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.named()
+				w.edit("f")
+				w.begin()
+				w.sync()
+				w.write("f", "f1\na1\nf2\n")
+				w.sees("f")
+				then(w)
+				check.Equal(t, w.changes(), "modified g -1,0+2,1\n", "the record has %q")
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), `g 644 "f1\nf2\n"`, "undo %v: there is %s", undo)
 			})
 		}
 	}

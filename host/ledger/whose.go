@@ -152,6 +152,7 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	l.nothingUnsaved(now.path)
 	l.record.Renamed(now.path, t.renamed[now.path])
 	t.Renamed(now.path, t.renamed[now.path])
+	l.history.Renamed(now.path, t.renamed[now.path])
 	return true
 }
 
@@ -507,8 +508,12 @@ func (l *Ledger) UserSaved(path string) {
 // UserRenamed hears that the user has given the file of a buffer another name, and may have written it under that.
 func (l *Ledger) UserRenamed(from, to string) {
 	l.box.Put(func() {
-		if l.turn == nil || l.isGone(from) {
+		if l.isGone(from) {
 			return
+		}
+		if l.turn == nil { // there was none for this host, or something was undone since
+			l.turn = newTurn("", time.Now())
+			l.turn.over = true
 		}
 		for first, then := range l.turn.renamed {
 			if then == from {

@@ -125,6 +125,21 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 	}
 }
 
+// Renamed is [Turn.Renamed] for all turns.
+func (h *History) Renamed(from, to string) {
+	for _, t := range h.Turns {
+		if t.record != nil {
+			t.Renamed(from, to)
+		}
+		t.Files = slices.Clone(t.Files)
+		for i := range t.Files {
+			if t.Files[i].Path == from {
+				t.Files[i].Path = to
+			}
+		}
+	}
+}
+
 // add puts a turn into its place in time.
 func (h *History) add(t *Turn) {
 	h.Turns = append(h.Turns, t)

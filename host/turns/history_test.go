@@ -114,3 +114,12 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 		t.Errorf("brought back, there is %+v to undo", h.Last())
 	}
 }
+
+func TestAFileIsRenamed(t *testing.T) {
+	files := []FileChange{{Path: "f"}, {Path: "g", OldPath: "f"}}
+	h := History{Turns: []*Turn{{Files: files}, {Files: files[:1]}}}
+	h.Renamed("f", "h")
+	if got := h.Turns[0].Files; got[0].Path != "h" || got[1].Path != "g" || got[1].OldPath != "f" || h.Turns[1].Files[0].Path != "h" || files[0].Path != "f" {
+		t.Errorf("the turns have %+v and %+v, of %+v", got, h.Turns[1].Files, files)
+	}
+}
