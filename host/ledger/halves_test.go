@@ -148,7 +148,9 @@ func (r *halves) runs() (decided bool) {
 	for _, f := range r.files {
 		f.states = append(f.states, *f.is())
 	}
+	r.disk.Lock()
 	r.events = nil
+	r.disk.Unlock()
 	r.did("begin")
 	r.running = true
 	defer func() { r.running = false }()
@@ -195,6 +197,8 @@ func (r *halves) runs() (decided bool) {
 
 // told looks whether all that the agent has changed in a turn is told of, and nothing else.
 func (r *halves) told() {
+	r.disk.Lock()
+	defer r.disk.Unlock()
 	for _, f := range r.files {
 		named := slices.ContainsFunc(r.events, func(e Event) bool {
 			return slices.ContainsFunc(f.states, func(s state) bool { return e.Path == r.path(s.name) })

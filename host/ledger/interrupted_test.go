@@ -41,8 +41,10 @@ func (w *world) dies() {
 // takenUp has another host take the session up. It reports whether there was anything to take up.
 func (w *world) takenUp() (found bool) {
 	w.t.Helper()
-	w.open()
+	w.disk.Lock()
 	w.idle = true
+	w.disk.Unlock()
+	w.open()
 	for path, b := range w.bufs {
 		w.ledger.FileOpened(buffers.Opened{Path: path, Loaded: true, Text: new(b.synced), Form: b.form, Since: changedAt(path)})
 	}
