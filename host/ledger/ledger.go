@@ -5,6 +5,7 @@ package ledger
 import (
 	"cmp"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,6 +172,11 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 			l.loaded[path] = true
 		}
 	}
+	// What is unsaved is looked at between what the user did before and what they do next: together it would look different.
+	l.refresh(slices.DeleteFunc(l.record.Paths(), func(path string) bool {
+		_, unsaved := l.inStep[path]
+		return !unsaved || !l.loaded[path]
+	}), func() {})
 	l.scans.scan(func(snap *checkpoint.Snapshot) {
 		t.before, t.first = l.scans.previous, snap
 		looked()

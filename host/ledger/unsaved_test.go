@@ -314,3 +314,23 @@ func TestPermissionsOfAFileWhoseBufferIsGone(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 600 "f1\nu1\n"`, "there is %s")
 }
+
+// What the user does to unsaved text before a turn begins, and what they type next, are told apart: a line of theirs is
+// not taken for one of the agent's that they have changed.
+func TestUnsavedTextIsLookedAtWhenATurnBegins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.types("f", func(now string) string { return now + "u2\n" })
+	w.end()
+	w.types("f", func(string) string { return "u1\nu2\n" })
+	w.begin()
+	w.sync()
+	w.types("f", func(string) string { return "u1\nu3\nu2\n" })
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "u1\nu3\nu2\n", "there is %q")
+}
