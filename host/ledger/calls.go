@@ -146,10 +146,6 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			files[seen.path], real[named.paths[i]] = seen, seen.path
 		}
 	}
-	noted := func(path string) {
-		l.named.Store(path, true)
-		events = append(events, Event{path, "disk"})
-	}
 	diffs := map[string][]session.Diff{} // by real path
 	for _, d := range named.diffs {
 		diffs[real[d.Path]] = append(diffs[real[d.Path]], d)
@@ -176,7 +172,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			continue
 		}
 		if l.accountMove(t, move{from.path, was, to}) {
-			noted(to.path)
+			events = append(events, Event{to.path, "disk"})
 			moved[from.path], moved[to.path] = true, true
 		}
 	}
@@ -188,7 +184,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 			l.guessAgain(t, diffs[seen.path], named.lines, seen)
 		}
 		if l.account(t, seen) {
-			noted(seen.path)
+			events = append(events, Event{seen.path, "disk"})
 		}
 	}
 	return events

@@ -212,8 +212,8 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 	if from == "" || l.loaded[from] && !l.isGone(from) {
 		return false
 	}
-	was, known := l.lastAt(t, fileState{path: from})
-	return known && was.Exists && l.accountMove(t, move{from, was, now})
+	was, _ := l.lastAt(t, fileState{path: from})
+	return was.Exists && l.accountMove(t, move{from, was, now})
 }
 
 // origin returns where a file that is new at a path was, by what the folders had when the turn began; "" for nowhere.

@@ -74,31 +74,12 @@ func (l *Ledger) running() *saved.Running {
 	if t == nil || t.over {
 		return nil
 	}
-	paths := map[string]bool{}
-	for _, of := range []map[string]review.Content{t.seen, t.disk, t.gone} {
-		for path := range of {
-			paths[path] = true
-		}
-	}
-	for _, of := range []map[string]bool{t.saved, t.copies} {
-		for path := range of {
-			paths[path] = true
-		}
-	}
-	for path := range t.renamed {
-		paths[path] = true
-	}
-	for path, loaded := range l.loaded {
-		if loaded {
-			paths[path] = true
-		}
-	}
-	for _, path := range l.record.Paths() {
-		paths[path] = true
-	}
+	shown := slices.DeleteFunc(keys(l.loaded), func(path string) bool { return !l.loaded[path] })
+	paths := slices.Concat(keys(t.seen), keys(t.disk), keys(t.gone), keys(t.saved), keys(t.copies), keys(t.renamed), shown, l.record.Paths())
 	if len(paths) == 0 {
 		return nil
 	}
+	slices.Sort(paths)
 	r := &saved.Running{At: t.At, Turn: t.State()}
 	in := func(of map[string]review.Content, path string) *review.Content {
 		if is, ok := of[path]; ok {
@@ -106,7 +87,7 @@ func (l *Ledger) running() *saved.Running {
 		}
 		return nil
 	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	for _, path := range slices.Compact(paths) {
 		r.Marks = append(r.Marks, saved.Mark{
 			Path: path, Seen: in(t.seen, path), Disk: in(t.disk, path), Gone: in(t.gone, path), Shown: l.loaded[path],
 			Saved: t.saved[path], Renamed: t.renamed[path], Copy: t.copies[path], Guessed: t.guessed[path],
@@ -114,6 +95,8 @@ func (l *Ledger) running() *saved.Running {
 	}
 	return r
 }
+
+func keys[V any](of map[string]V) []string { return slices.Collect(maps.Keys(of)) }
 
 // resume returns a turn that ran when the last host ended, as far as it was saved; shown has the paths that buffers
 // showed. over reports whether all of it was known.
@@ -171,14 +154,9 @@ func (l *Ledger) crossOut(t *turn) {
 
 // unsavedToSave returns what is known of files with unsaved text, for the host that takes the session up.
 func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
-	paths := map[string]bool{}
-	for path := range l.inStep {
-		paths[path] = true
-	}
-	for path := range l.behind {
-		paths[path] = true
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	paths := slices.Concat(keys(l.inStep), keys(l.behind))
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
 		to := saved.Unsaved{Path: path}
 		if s, noted := l.inStep[path]; noted {
 			to.Noted, to.Record = true, s.record
@@ -310,7 +288,7 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 // sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
 // buffer did meanwhile. shown says that one showed it.
 func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) fileState {
-	if was, known := l.known(t, now); now.saved && known && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
+	if was, _ := l.known(t, now); now.saved && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
 		users.Mode = was.Mode
 		l.userNow(now.path, users)

@@ -66,6 +66,9 @@ func (l *Ledger) trim() {
 
 // keep keeps the bytes of a content.
 func (o *originals) keep(is review.Content, data []byte) {
+	if o.store == nil {
+		return
+	}
 	if sum, err := o.store.Put(data); err == nil {
 		o.of[versionOf(is)] = sum
 	}
@@ -73,7 +76,7 @@ func (o *originals) keep(is review.Content, data []byte) {
 
 // keepDisk keeps a file as the disk has it, if it has a content without a text.
 func (o *originals) keepDisk(path string, is review.Content) {
-	if _, known := o.of[versionOf(is)]; known || o.store == nil || !is.Opaque {
+	if _, known := o.of[versionOf(is)]; known || !is.Opaque {
 		return
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > maxReviewed {
@@ -87,7 +90,7 @@ func (o *originals) keepDisk(path string, is review.Content) {
 
 // keepText keeps a text that the record is about to forget.
 func (o *originals) keepText(is review.Content) {
-	if _, known := o.of[versionOf(is)]; known || o.store == nil || !is.Exists || is.Opaque {
+	if _, known := o.of[versionOf(is)]; known || !is.Exists || is.Opaque {
 		return
 	}
 	if data, err := buffers.Encoded(is.Text, is.Form); err == nil {
@@ -121,7 +124,7 @@ func onDisk(path string) review.Content {
 
 // content returns a snapshot's file in the record's terms; false if its contents are not kept.
 func (o *originals) content(s checkpoint.State) (review.Content, bool) {
-	if s.Sum.IsZero() || o.store == nil {
+	if s.Sum.IsZero() {
 		return review.Content{}, false
 	}
 	data, err := o.store.Content(s.Sum)
@@ -138,7 +141,7 @@ func (o *originals) content(s checkpoint.State) (review.Content, bool) {
 
 // keepBeginning keeps the bytes of a file's content at the beginning of a turn.
 func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
-	if _, known := o.of[versionOf(was)]; known || o.store == nil {
+	if _, known := o.of[versionOf(was)]; known {
 		return
 	}
 	for _, snap := range []*checkpoint.Snapshot{t.first, t.before} {
@@ -171,9 +174,6 @@ func (o *originals) bytes(path string, is review.Content, last *turn) ([]byte, b
 func (o *originals) has(path string, is review.Content, last *turn) bool {
 	if !is.Opaque {
 		return true
-	}
-	if o.store == nil {
-		return false
 	}
 	if last != nil {
 		o.keepBeginning(last, path, is)

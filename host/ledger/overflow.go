@@ -81,7 +81,7 @@ func (l *Ledger) accountFolder(t *turn, folder string, n int, list []byte) {
 		}
 	}
 	is := review.Opaque(fmt.Sprintf("%d files at %s", n, time.Now().Format(time.TimeOnly)))
-	if list != nil && l.originals.store != nil {
+	if list != nil {
 		l.originals.keep(is, list)
 	}
 	l.agentChanged(t, folder, was, is)

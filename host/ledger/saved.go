@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -165,11 +164,7 @@ func beginning(prompt string) string {
 	if len(text) <= titleLength {
 		return text
 	}
-	end := titleLength
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	return strings.ToValidUTF8(text[:titleLength], "")
 }
 
 // Forget stops saving the session: its agent has deleted it.

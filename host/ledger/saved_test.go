@@ -27,12 +27,16 @@ func TestWhatIsSavedOfASession(t *testing.T) {
 		found bool
 		title string
 	}{
-		"named":        {func(*world) {}, "1", true, "the words"},
-		"other name":   {func(*world) {}, "2", false, ""},
-		"titled":       {func(w *world) { w.ledger.Titled("title") }, "1", true, "title"},
-		"renamed":      {func(w *world) { w.rename("2") }, "2", true, "the words"},
-		"old name":     {func(w *world) { w.rename("2") }, "1", false, ""},
-		"deleted":      {func(w *world) { w.ledger.Forget() }, "1", false, ""},
+		"named":      {func(*world) {}, "1", true, "the words"},
+		"other name": {func(*world) {}, "2", false, ""},
+		"titled":     {func(w *world) { w.ledger.Titled("title") }, "1", true, "title"},
+		"renamed":    {func(w *world) { w.rename("2") }, "2", true, "the words"},
+		"old name":   {func(w *world) { w.rename("2") }, "1", false, ""},
+		"deleted":    {func(w *world) { w.ledger.Forget() }, "1", false, ""},
+		"deleted, and changed": {func(w *world) {
+			w.ledger.Forget()
+			w.ledger.KeepUnsent(nil, nil, true)
+		}, "1", false, ""},
 		"both":         {func(w *world) { w.ledger.Titled("title"); w.rename("2") }, "2", true, "title"},
 		"named again":  {func(w *world) { w.rename("1") }, "1", true, "the words"},
 		"all refused":  {func(w *world) { w.decide(review.Reject, "") }, "1", true, ""},

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
@@ -101,5 +102,31 @@ func TestTwoSessions(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An agent moves a file through its client, in a turn or in none, while another one's turn runs: that one has not moved
+// it.
+func TestAMoveOfAnotherSession(t *testing.T) {
+	t.Parallel()
+	for _, turn := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		one := w.ledger
+		two := w.open()
+		w.begin()
+		w.ledger = one
+		if turn {
+			w.begin()
+		}
+		text := "f1\n"
+		w.move("f", "g")
+		one.TookMove(
+			buffers.Written{Path: w.path("f"), Changed: true, Deleted: true, Before: &text, FormBefore: plain},
+			buffers.Written{Path: w.path("g"), Changed: true, Created: true, After: &text, FormAfter: plain})
+		check.Equal(t, w.changes(), "moved g from f\n", "turn %v: the one's record has %q", turn)
+		w.ledger = two
+		w.end()
+		check.Equal(t, w.changes(), "", "turn %v: the other's record has %q", turn)
 	}
 }

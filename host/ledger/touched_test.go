@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -89,5 +90,13 @@ func TestTouchedBy(t *testing.T) {
 		if !slices.Equal(got.paths, c.paths) || !reflect.DeepEqual(got.moves, c.moves) {
 			t.Errorf("%s: %v, moves %v", name, got.paths, got.moves)
 		}
+	}
+}
+
+func TestLinesThatACallNames(t *testing.T) {
+	call := session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: "/w/a", Line: 1}, {Path: "/w/b"}, {Path: "c", Line: 7}}}
+	got := touchedBy(&call, func(name string) (string, bool) { return session.Absolute(name, "/w", "/") }).lines
+	if want := map[string]int{"/w/a": 1, "/w/c": 7}; !maps.Equal(got, want) {
+		t.Errorf("the lines are %v", got)
 	}
 }

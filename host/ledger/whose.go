@@ -362,7 +362,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	case !known:
 		was = review.Opaque("not known")
 	}
-	if reviewed && known && c.before.Exists && !was.SameText(c.before) {
+	if reviewed && c.before.Exists && !was.SameText(c.before) {
 		// What it was before was not part of the question.
 		before := c.before
 		before.Mode = was.Mode
@@ -446,14 +446,14 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
 	l.record.Moved(from, to, was, is)
+	l.config.Others(from, review.Content{})
+	l.config.Others(to, is)
 	if t == nil {
 		return
 	}
 	t.Moved(from, to, was, is)
 	delete(t.renamed, from)
 	t.seen[from], t.seen[to] = review.Content{}, is
-	l.config.Others(from, review.Content{})
-	l.config.Others(to, is)
 	delete(t.gone, from)
 }
 

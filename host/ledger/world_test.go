@@ -431,10 +431,13 @@ func (w *world) decide(do review.Decision, name string) {
 	if name != "" {
 		d.Path = w.path(name)
 	}
-	done := make(chan error)
+	done := make(chan error, 9)
 	w.ledger.Decide(d, func(_ int, err error) { done <- err })
 	if err := <-done; err != nil {
 		w.t.Errorf("%s: %v", do, err)
+	}
+	if w.sync(); len(done) > 0 {
+		w.t.Errorf("%s: it is told to be done twice", do)
 	}
 }
 
