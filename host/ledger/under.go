@@ -154,7 +154,14 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 	paths := l.underIn(d.Path)
 	if d.Do == review.Keep {
 		for _, path := range paths {
-			l.nothingUnsaved(path)
+			delete(l.inStep, path)
+			list := slices.Clone(l.behind[path])
+			for i := range list {
+				list[i].kept = true // its turn can still be undone
+			}
+			if len(list) > 0 {
+				l.behind[path] = list
+			}
 		}
 		done(0, nil)
 		return

@@ -382,3 +382,35 @@ func TestAPartThatIsDecidedBesideUnsavedText(t *testing.T) {
 		check.Equal(t, w.sees("f"), c.left, "of %q hunk %d got %s, then all was refused: there is %q", c.types, c.hunk, c.do)
 	}
 }
+
+// What was kept of the disk under unsaved text stays when the rest is refused and when the buffer is read again, and is
+// undone with its turn.
+func TestWhatIsKeptUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	const was, is = "f1\nf2\nf3\n", "f1\na2\nf3\na4\n"
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		left string
+	}{
+		"refused": {func(w *world) { w.decide(review.Reject, "") }, is},
+		"read again": {func(w *world) {
+			w.rereads("f")
+			w.decide(review.Reject, "")
+		}, is},
+		"undone": {func(w *world) { w.must(w.undo(false)) }, was},
+	} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.begin()
+		w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+		w.write("f", is)
+		w.sees("f")
+		w.end()
+		w.decide(review.Keep, "f")
+		c.do(w)
+		data, err := os.ReadFile(w.path("f"))
+		w.must(err)
+		check.Equal(t, string(data), c.left, "%s: the disk has %q", name)
+	}
+}
