@@ -499,6 +499,8 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		gone := err != nil
 		if missing(err) && disk != nil && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
 			at, gone = stamp(*disk), false
+		} else if missing(err) && disk != nil && !disk.Exists {
+			w.files.synced.forget(real) // Neovim found no file: the buffer has nothing of what was there
 		}
 		w.set(path, func(f *watched) { f.at, f.gone = at, gone })
 		if disk != nil && (stamp(*disk) != at || err != nil) {

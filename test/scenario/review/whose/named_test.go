@@ -341,3 +341,27 @@ func TestOpenedAfterItWasTakenAway(t *testing.T) {
 		}
 	})
 }
+
+// A file that the agent removes is removed by the agent also where the user then opens its name: what a buffer showed of
+// it before, or what the agent has written there, is not what the new buffer has.
+func TestOpenedWhereTheAgentHasRemovedIt(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		shown, written := s.WriteFile("shown", "1\n2\n"), s.WriteFile("written", "1\n2\n")
+		buf := edit(s, shown)
+		s.Command("bdelete")
+		s.AwaitLua(`not vim.api.nvim_buf_is_loaded(...)`, buf)
+		turn := s.Prompt(p, "take them away")
+		p.WriteFile(written, "one\n2\n")
+		for _, path := range []string{shown, written} {
+			must.Do(t, os.Remove(path))
+			edit(s, path)
+		}
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		for _, path := range []string{shown, written} {
+			s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+		}
+	})
+}
