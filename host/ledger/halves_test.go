@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -19,7 +21,7 @@ import (
 // is, what the record has to list, and what is left where some of it is refused, kept, undone or done again. Hosts are
 // killed in between, with their Neovims or without.
 func TestRandomHalves(t *testing.T) {
-	for i := range 3 * *rounds {
+	for i := range 2 * *rounds {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := &halves{world: newWorld(t), Rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
@@ -36,10 +38,11 @@ func TestRandomHalves(t *testing.T) {
 type halves struct {
 	*world
 	*rand.Rand
-	files   []*half
-	count   int
-	running bool // a turn
-	log     []string
+	files    []*half
+	count    int
+	running  bool // a turn
+	resolved bool // some conflict
+	log      []string
 }
 
 // half is a file. Its first state is that of which nothing is pending, those after it are those at the beginning of
@@ -48,6 +51,8 @@ type half struct {
 	id           string
 	states       []state
 	lower, saved string // of the user, in the buffer and on the disk
+	theirs       string // of the agent on the disk, in conflict with what is not saved of the user's half; "" for none
+	since        int    // the turn of that
 	middle       string // between the halves; "" is that the agent has made the file
 	loaded       bool
 	touched      bool     // the user has changed something of it
@@ -69,7 +74,7 @@ func (f *half) is() *state       { return &f.states[len(f.states)-1] }
 func (f *half) was() state       { return f.states[0] }
 func (f *half) turn() state      { return f.states[len(f.states)-2] }
 func (f *half) text() string     { return f.is().upper + f.middle + f.lower }
-func (f *half) diskText() string { return f.is().upper + f.middle + f.saved }
+func (f *half) diskText() string { return f.is().upper + f.middle + cmp.Or(f.theirs, f.saved) }
 func (f *half) disk() string     { return f.is().encoded(f.diskText()) }
 
 // listed is the path by which the record has it, which is its first if it is not there any more.
@@ -120,9 +125,14 @@ func (r *halves) run() {
 		r.userActs()
 	}
 	r.lists("in the end")
-	if !decided && r.IntN(2) == 0 {
+	if !decided && !r.resolved && r.IntN(2) == 0 {
 		r.undoes(turns)
 		return
+	}
+	for _, f := range r.files {
+		if f.theirs != "" {
+			r.resolves(f)
+		}
 	}
 	switch do := []review.Decision{review.Reject, review.Reject, review.Keep}[r.IntN(3)]; r.IntN(2) {
 	case 0:
@@ -186,6 +196,13 @@ func (r *halves) runs() (decided bool) {
 		r.killed(false)
 		for _, f := range r.files {
 			f.lower, f.loaded = f.saved, false
+			if f.theirs != "" {
+				r.did("user refuses what was in conflict with what is gone with Neovim")
+				check.Equal(r.t, r.sees(f.is().name), r.onDisk(f.is().name), "there is %q")
+				r.changes()
+				r.decide(review.Reject, f.is().name)
+				r.decided(review.Reject, f)
+			}
 		}
 		return decided
 	}
@@ -282,7 +299,7 @@ func (r *halves) record() []review.File {
 
 // decides has the user decide about a file, if something of it is pending.
 func (r *halves) decides(do review.Decision, f *half) bool {
-	if *f.is() == f.was() || !f.was().exists && !f.is().exists {
+	if f.theirs != "" || *f.is() == f.was() || !f.was().exists && !f.is().exists {
 		return false
 	}
 	r.did("%s %s", do, f.id)
@@ -296,7 +313,7 @@ func (r *halves) decides(do review.Decision, f *half) bool {
 // stays has the user close files that go back to another path: what is unsaved there stays in its buffer.
 func (r *halves) stays(files ...*half) {
 	for _, f := range files {
-		if f.loaded && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
+		if f.loaded && f.theirs == "" && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
 			r.closes(f)
 		}
 	}
@@ -314,7 +331,7 @@ func (r *halves) part(do review.Decision, f *half) bool {
 	is, was := f.is(), f.was()
 	files := r.record()
 	at := slices.IndexFunc(files, func(of review.File) bool { return of.Path == r.path(is.name) })
-	if at < 0 || f.kept || f.middle == "" || !is.exists || is.name != was.name {
+	if at < 0 || f.lower != f.saved && do == review.Keep || f.theirs != "" || f.kept || f.middle == "" || !is.exists || is.name != was.name {
 		return false
 	}
 	var pending []int
@@ -362,7 +379,7 @@ func (r *halves) decided(do review.Decision, files ...*half) {
 		if do == review.Keep {
 			f.states[0], f.kept = *f.is(), true
 		} else {
-			*f.is() = f.was()
+			*f.is(), f.theirs = f.was(), ""
 		}
 		for i := range f.states { // nothing can be undone any more
 			f.states[i] = *f.is()
@@ -372,9 +389,9 @@ func (r *halves) decided(do review.Decision, files ...*half) {
 
 // undoes undoes all turns, does them again, and refuses all.
 func (r *halves) undoes(turns int) {
-	last := map[*half]state{}
+	last, theirs := map[*half]state{}, map[*half]string{}
 	for _, f := range r.files {
-		last[f] = *f.is()
+		last[f], theirs[f] = *f.is(), f.theirs
 	}
 	r.stays(r.files...)
 	undone := 0
@@ -383,7 +400,7 @@ func (r *halves) undoes(turns int) {
 		for _, f := range r.files {
 			if from := len(f.states) - 1 - turns + at - 1; from >= 0 || !f.was().exists {
 				to := f.states[max(from, 0)]
-				changed = changed || *f.is() != to
+				changed = changed || *f.is() != to || f.theirs != "" && f.since == at
 			}
 		}
 		if !changed {
@@ -398,6 +415,9 @@ func (r *halves) undoes(turns int) {
 		undone++
 		for _, f := range r.files {
 			*f.is() = f.states[max(len(f.states)-1-turns+at-1, 0)]
+			if f.since == at {
+				f.theirs = ""
+			}
 		}
 		r.lists("undone")
 	}
@@ -406,20 +426,50 @@ func (r *halves) undoes(turns int) {
 		must.Do(r.t, r.undo(true))
 	}
 	for _, f := range r.files {
-		*f.is() = last[f]
+		*f.is(), f.theirs = last[f], theirs[f]
 	}
 	r.lists("done again")
-	if r.pending() {
+	if r.pending() || slices.ContainsFunc(r.files, func(f *half) bool { return f.theirs != "" }) {
 		r.decide(review.Reject, "")
 		r.decided(review.Reject, r.files...)
 		r.lists("refused after it was done again")
 	}
 }
 
+// resolves has the user decide between their unsaved lines and the agent's on the disk.
+func (r *halves) resolves(f *half) {
+	switch r.IntN(4) {
+	case 0:
+		r.did("user saves %s over what the disk has", f.id)
+		r.saves(f.is().name)
+		f.saved, f.theirs = f.lower, ""
+	case 1:
+		r.did("user reads %s again, with the agent's, and refuses it", f.id)
+		r.rereads(f.is().name)
+		check.Equal(r.t, r.sees(f.is().name), f.diskText(), "read again there is %q")
+		f.lower, f.theirs = f.saved, ""
+		r.decide(review.Reject, f.is().name)
+		r.decided(review.Reject, f)
+	case 2:
+		r.did("user refuses %s, also what conflicts", f.id)
+		r.decide(review.Reject, f.is().name)
+		r.decided(review.Reject, f)
+	default:
+		r.did("user keeps %s, also what conflicts", f.id)
+		r.changes()
+		f.saved, f.theirs = f.theirs, ""
+		r.decide(review.Keep, f.is().name)
+		r.decided(review.Keep, f)
+	}
+	r.resolved = true
+}
+
 func (r *halves) userActs() {
 	f := r.files[r.IntN(len(r.files))]
 	switch {
 	case !f.is().exists:
+	case f.theirs != "":
+		r.resolves(f)
 	case !f.loaded:
 		r.did("user opens %s", f.is().name)
 		r.edit(f.is().name)
@@ -473,6 +523,9 @@ func (r *halves) edited(text, who string) string {
 
 func (r *halves) agentActs() {
 	f := r.files[r.IntN(len(r.files))]
+	if f.theirs != "" {
+		return
+	}
 	unsaved := f.lower != f.saved
 	is := f.is()
 	switch n := r.IntN(16); {
@@ -484,6 +537,17 @@ func (r *halves) agentActs() {
 		f.id = made.name
 		r.files = append(r.files, f)
 		r.writes(f)
+	case n == 5 && unsaved && f.loaded && f.saved != "" && is.form != "bytes" && is.exists:
+		r.types(is.name, func(string) string {
+			f.lower, f.touched = r.edited("", "u"), true
+			return is.upper + f.middle + f.lower
+		})
+		f.theirs = r.edited("", "a")
+		r.did("agent writes %s on the disk, in conflict with %q: %q", is.name, f.lower, f.disk())
+		r.write(is.name, f.disk())
+		r.chmod(is.name, is.mode)
+		r.sees(is.name)
+		f.since = len(f.states) - 1
 	case !is.exists:
 		if !f.touched && !f.loaded && f.middle != "" && is.name == f.id {
 			f.replaced, f.again = true, true
