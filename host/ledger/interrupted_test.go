@@ -710,3 +710,27 @@ func TestTheSecondTurnUnderUnsavedTextIsKilled(t *testing.T) {
 		check.Equal(t, w.sees("f"), want, "undone there is %q")
 	}
 }
+
+// A session can be taken up where no files are watched: nothing is lost, and what is pending waits.
+func TestTakenUpWithoutAWatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.noteNow()
+	w.dies()
+	w.open(func(c *Config) { c.Watch = func() Watch { return nil } })
+	found := make(chan saved.Session, 1)
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(s saved.Session, err error) {
+		w.must(err)
+		found <- s
+	})
+	if s := <-found; s.About.Files != 1 || s.About.Changes != 1 || len(s.History.Turns) != 1 {
+		t.Errorf("taken up is %+v, %d turns", s.About, len(s.History.Turns))
+	}
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
+	check.Equal(t, w.onDisk("f"), "f1\na1\n", "there is %q")
+}

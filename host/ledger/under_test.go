@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -412,5 +414,42 @@ func TestWhatIsKeptUnderUnsavedText(t *testing.T) {
 		data, err := os.ReadFile(w.path("f"))
 		w.must(err)
 		check.Equal(t, string(data), c.left, "%s: the disk has %q", name)
+	}
+}
+
+// A refusal under unsaved text that fails can be tried again.
+func TestARefusalUnderUnsavedTextFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.write("f", "f1\na1\nf2\n")
+	w.sees("f")
+	w.end()
+	tries := 0
+	w.disk.Lock()
+	w.meanwhile = func(what, _ string) {
+		if what == "edit" {
+			tries++
+			w.types("f", func(now string) string { return fmt.Sprint("u", tries, "\n", now) })
+		}
+	}
+	w.disk.Unlock()
+	if _, err := w.refuse(nil); !errors.Is(err, errMovedOn) {
+		t.Errorf("the refusal says %v", err)
+	}
+	w.disk.Lock()
+	w.meanwhile = nil
+	w.disk.Unlock()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
+	if got := w.sees("f"); strings.Contains(got, "a1") || !strings.HasSuffix(got, "f1\nf2\nu1\n") {
+		t.Errorf("there is %q", got)
+	}
+	w.rereads("f")
+	if w.pending() {
+		t.Errorf("the record has %s", w.changes())
 	}
 }
