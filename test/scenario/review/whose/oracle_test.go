@@ -460,7 +460,14 @@ func changed(text, other []string) (from, to int) {
 func (u *userFile) keptHere(text []string, from, to int) {
 	u.mode, u.formed = 0, false
 	shown := setOf(text)
-	for _, l := range u.hidden(text, from, to, shown) {
+	first, end := from, to
+	for first > 0 && text[first-1][0] == 'u' { // whether what went was above or below what the user has typed there is not known
+		first--
+	}
+	for end < len(text) && text[end][0] == 'u' {
+		end++
+	}
+	for _, l := range u.hidden(text, first, end, shown) {
 		l.buffer, l.disk = either, either
 	}
 	for line, l := range u.lines { // lines that went beside others which the user has accepted: where is not known
