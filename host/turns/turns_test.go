@@ -56,6 +56,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"moved, and deleted by the user":    {file: moved, now: none, want: none, note: "has been deleted since"},
 		"empty in another form":             {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text("")},
 		"empty, and typed into since":       {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "dos", 0)}, now: styled("a\nu\n", "dos", 0), want: styled("u\n", "dos", 0), merged: true},
+		"empty, and in the user's form":     {file: FileChange{Path: "f", Before: text(""), After: styled("a\n", "utf-8 dos", 0)}, now: styled("a\nu\n", "utf-8 dos", 0), want: styled("u\n", "utf-8 dos", 0), merged: true},
 		"empty, and some of it removed":     {file: FileChange{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
 		"form and text, changed by hand":    {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"in a form that was not to be told": {file: FileChange{Path: "f", Before: styled("ü\nu\n", "latin1 unix", 0), After: styled("u\n", "latin1 unix", 0)}, now: text("u\n"), want: styled("ü\nu\n", "latin1 unix", 0)},
