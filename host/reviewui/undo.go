@@ -120,6 +120,9 @@ func stepLines(steps []turns.Step, again bool, short func(path string) string) [
 		if styles := review.Styles(step.Now, step.Want); len(styles) > 0 && !step.Now.SameText(step.Want) {
 			line.What = fmt.Sprintf("%s, %s", line.What, strings.Join(styles, ", "))
 		}
+		if step.Of.Under && !line.Stays {
+			line.What += " on the disk, under your unsaved text"
+		}
 		list = append(list, line)
 	}
 	return list

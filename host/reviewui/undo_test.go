@@ -38,6 +38,7 @@ func TestWhatBecomesOfFiles(t *testing.T) {
 		{turns.Step{Now: text}, "is removed", "is removed"},
 		{turns.Step{Now: text, Want: opaque}, "gets its contents back", "gets its new contents again"},
 		{turns.Step{Now: text, Want: review.Content{Exists: true, Text: "b\n"}}, "+1 −1", "+1 −1"},
+		{turns.Step{Of: turns.FileChange{Under: true}, Now: text, Want: review.Content{Exists: true}}, "+0 −1 on the disk, under your unsaved text", "+0 −1 on the disk, under your unsaved text"},
 	} {
 		for again, want := range map[bool]string{false: test.undo, true: test.again} {
 			short := func(path string) string { return path }

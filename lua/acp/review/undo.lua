@@ -26,8 +26,11 @@ local notify = require('acp.notify')
 ---@return integer changed, integer stay
 local function counts(result)
   local changed, stay = 0, 0
+  local counted = {} -- what the disk has under a buffer's unsaved text is listed apart
   for _, file in ipairs(result.files) do
-    changed = changed + (file.stays and 0 or 1)
+    if not file.stays and not counted[file.path] then
+      changed, counted[file.path] = changed + 1, true
+    end
     local places = #(file.conflicts or {})
     stay = stay + (places == 0 and file.stays and not file.settled and 1 or places)
   end

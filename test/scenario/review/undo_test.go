@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -350,5 +351,23 @@ func TestUndoSaysWhatIsNotKnown(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(s.Dir, "a.txt"))
 			return err == nil && string(text) == "1\n"
 		})
+	})
+}
+
+// A file that an undo changes both in its buffer and on the disk under what is unsaved there counts once.
+func TestUndoUnderUnsavedText(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.RecordNotifications()
+		p, path, buf := s.BeginWithFile("a", "1\n2\n3\n")
+		turn := s.Prompt(p, "change it")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
+		must.Do(t, os.WriteFile(path, []byte("1\ntwo\n3\n4\n"), 0o644))
+		s.AwaitBuffer(buf, "1\nmine\n3\n4")
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.AwaitNotification("1 file as before the turn.")
+		s.AwaitBuffer(buf, "1\nmine\n3")
+		check.Equal(t, s.ReadOrNone(path), "1\n2\n3\n", "the disk has %q")
 	})
 }
