@@ -105,6 +105,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
 		return now.Content, false
 	}
+	if is, recorded := l.record.Present(now.path); recorded && is.Exists {
+		list[0].was.Mode = is.Mode // what it was under the unsaved text may not be what the record says now
+	}
 	l.record.Now(now.path, list[0].was)
 	for i, b := range list {
 		is := now.Content
