@@ -57,7 +57,7 @@ func TestWhatChangesMeanwhileStays(t *testing.T) {
 		},
 		"made anew": {
 			first, func(w *world) { w.remove("f") }, "look", 2, 3,
-			func(w *world) { w.write("f", "u1\n") }, "u1\n", "u1\n",
+			func(w *world) { w.write("f", "u1\n") }, first + "u1\n", "u1\n",
 		},
 		"bytes written": {
 			"\x00f1", func(w *world) { w.write("f", "\x00a1") }, "look", 2, 3,

@@ -264,3 +264,18 @@ func TestRetractedMoves(t *testing.T) {
 		})
 	}
 }
+
+// Where the user puts another text in the place of a file that the agent has removed, what was there is still to be
+// decided about; the same text again, or some of it, is no change by the agent.
+func TestAnotherTextWhereAFileWasRemoved(t *testing.T) {
+	for now, want := range map[string]string{"": "1\n2\n", "mine\n": "1\n2\nmine\n", "2\nmine\n": "2\nmine\n", "1\n2\n": "1\n2\n"} {
+		r := New(1 << 20)
+		r.Changed("/f", Text("1\n2\n"), Content{})
+		r.Now("/f", Text(now))
+		refused := now
+		if plan, err := r.Plan("/f", Reject, Selection{}); err == nil {
+			refused = plan.Want.Text
+		}
+		check.Equal(t, refused, want, "%q is refused: there is %q", now)
+	}
+}

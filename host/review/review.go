@@ -535,6 +535,9 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.text = f.byUser(now.Text)
 	default:
 		l := *cmp.Or(f.gone, f.text)
+		if !agent && f.gone != nil && unlike(f.gone.present(), now.Text) {
+			l = *f.text // another text than the agent has removed, which is still to be decided about
+		}
 		if agent {
 			l.agent(now.Text)
 			f.became(&l)
@@ -548,6 +551,20 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.madeByUser(now)
 	}
 	r.bytes += f.size()
+}
+
+// unlike reports whether a text has no line of another one that has some.
+func unlike(old, now string) bool {
+	had := map[string]bool{}
+	for line := range strings.Lines(old) {
+		had[line] = true
+	}
+	for line := range strings.Lines(now) {
+		if had[line] {
+			return false
+		}
+	}
+	return len(had) > 0
 }
 
 const (
