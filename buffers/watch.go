@@ -499,8 +499,8 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		gone := err != nil
 		if missing(err) && disk != nil && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
 			at, gone = stamp(*disk), false
-		} else if missing(err) && disk != nil && !disk.Exists {
-			w.files.synced.forget(real) // Neovim found no file: the buffer has nothing of what was there
+		} else if had, ok := w.files.synced.get(real); ok && had.at != (stamp{}) && missing(err) && disk != nil && !disk.Exists {
+			w.files.synced.forget(real) // Neovim found no file; what an earlier host says of it has no stamp, and stays
 		}
 		w.set(path, func(f *watched) { f.at, f.gone = at, gone })
 		if disk != nil && (stamp(*disk) != at || err != nil) {
