@@ -46,10 +46,11 @@ func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 }
 
 // Restore gives the file at path exactly these bytes and permission bits, for a file that was deleted or is not text.
-// Its buffer syncs as with any other program's write, and the user's unsaved lines stay there. done is as with Read.
-func (f *Files) Restore(ctx context.Context, path string, data []byte, mode fs.FileMode, done func(Written, error)) {
+// Its buffer syncs as with any other program's write, and the user's unsaved lines stay there: they are left out of the
+// bytes, unless these are saved, that is, known to have none. done is as with Read.
+func (f *Files) Restore(ctx context.Context, path string, data []byte, saved bool, mode fs.FileMode, done func(Written, error)) {
 	submit(f, "restore", &job{ctx: ctx, path: path}, func(path string) (Written, error) {
-		return f.withMode(ctx, path, &mode, func() (Written, error) { return f.restore(ctx, path, data) })
+		return f.withMode(ctx, path, &mode, func() (Written, error) { return f.restore(ctx, path, data, saved) })
 	}, done)
 }
 
@@ -277,7 +278,7 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	return applied, nil
 }
 
-func (f *Files) restore(ctx context.Context, path string, data []byte) (Written, error) {
+func (f *Files) restore(ctx context.Context, path string, data []byte, saved bool) (Written, error) {
 	l, err := f.live(ctx, path)
 	if err == nil {
 		err = l.obstacle()
@@ -297,7 +298,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte) (Written,
 	w := Written{Path: path, Buf: l.Buf, Created: !old.exists(), FormBefore: old.form()}
 	if before, err := f.read(ctx, path, Read{peek: true}); err == nil {
 		w.Before = &before
-		if l.Modified {
+		if l.Modified && !saved {
 			data = f.withoutUnsaved(path, l, before, data)
 		}
 	}

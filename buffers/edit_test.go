@@ -50,7 +50,7 @@ func (n *neovim) change(path string, change func(*string) (*string, error)) buff
 func (n *neovim) restore(path, data string, mode fs.FileMode) buffers.Written {
 	n.t.Helper()
 	w, err := n.asked(func(done func(buffers.Written, error)) {
-		n.files.Restore(context.Background(), path, []byte(data), mode, done)
+		n.files.Restore(context.Background(), path, []byte(data), false, mode, done)
 	})
 	must.Do(n.t, err)
 	return w
@@ -742,7 +742,7 @@ func TestRestore(t *testing.T) {
 		path := n.edit("c.txt", "one\n")
 		n.cmd("set readonly")
 		_, err := n.asked(func(done func(buffers.Written, error)) {
-			n.files.Restore(context.Background(), path, []byte("two\n"), 0o600, done)
+			n.files.Restore(context.Background(), path, []byte("two\n"), false, 0o600, done)
 		})
 		var typed *buffers.Error
 		if !errors.As(err, &typed) || typed.Verb != "restore" || !errors.Is(err, buffers.ErrReadOnly) {

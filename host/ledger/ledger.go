@@ -52,6 +52,7 @@ type Ledger struct {
 	version map[string]int      // by path, how often took has changed it
 	inStep  map[string]inStep   // by path, of files with unsaved text
 	behind  map[string][]behind // by path, the agent's changes under unsaved text, the oldest first
+	taken   map[string]taken    // by path, see noteTaken
 	applies map[string]bool     // paths that a decision or an undo is changing: it looks at the outcome itself
 	// resuming says that what was saved is being brought in step with the files: that will cover all that is told of
 	// them meanwhile.
@@ -104,6 +105,7 @@ func New(config Config) *Ledger {
 		scans:     scanner{config: config, box: box},
 		loaded:    map[string]bool{},
 		inStep:    map[string]inStep{},
+		taken:     map[string]taken{},
 		behind:    map[string][]behind{},
 		version:   map[string]int{},
 		applies:   map[string]bool{},

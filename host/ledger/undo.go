@@ -51,7 +51,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 			if !again {
 				l.turn = nil // a save meanwhile has it whole
 			}
-			u := undoing{l.foldersSince(t.At, moves), again, steps, under, make([]error, len(steps)), make([]*turns.FileChange, len(steps))}
+			u := undoing{t, l.foldersSince(t.At, moves), again, steps, under, make([]error, len(steps)), make([]*turns.FileChange, len(steps))}
 			l.undoEach(u, goOn, func() {
 				did, failed, err := u.came()
 				if again {
@@ -140,6 +140,7 @@ func (l *Ledger) planUndo(files []turns.FileChange, done func([]turns.Step)) {
 
 // undoing is an undo in progress.
 type undoing struct {
+	turn    *turns.Turn
 	folders folders
 	again   bool
 	steps   []turns.Step
@@ -195,6 +196,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
+	if was := l.taken[path]; was.turn == u.turn {
+		to.saved = was.before
+	}
 	if step.Merged {
 		to.merge = step.With
 	}

@@ -134,8 +134,46 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	return now.Content, true
 }
 
+// taken is what the disk gets where a refusal, or the undo of a turn, brings back a file that was taken away under a
+// buffer. By then the buffer may have other lines, which the user has brought back or typed without saving them.
+type taken struct {
+	saved, before review.Content
+	turn          *turns.Turn
+}
+
+// noteTaken notes that of a file that the agent removes, or moves to another path, with what was there.
+func (l *Ledger) noteTaken(path string, was review.Content) {
+	delete(l.taken, path)
+	if !l.loaded[path] || l.turn == nil {
+		return
+	}
+	_, unsaved := l.inStep[path]
+	without := func(of *turns.Turn, is review.Image) review.Content {
+		inBuffer := review.New(maxRecorded)
+		inBuffer.SetBack(path, is)
+		users, changed := inBuffer.File(path)
+		if !unsaved && len(l.behind[path]) == 0 {
+			if !changed {
+				return was
+			}
+			return users.Accepted
+		}
+		r, known := l.recordUnder(path, of)
+		if !known || !changed {
+			return review.Content{}
+		}
+		f, _ := r.File(path)
+		if both := common(users.Accepted, f.Present); common(both, f.Accepted).Text != both.Text {
+			return review.Content{} // the agent has written what was not saved: the buffer would lose it with the disk
+		}
+		return f.Accepted
+	}
+	l.taken[path] = taken{without(nil, l.record.Image(path)), without(l.turn.Turn, l.turn.Image(path)), l.turn.Turn}
+}
+
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
 func (l *Ledger) removedUnder(path string, was review.Content) {
+	l.noteTaken(path, was)
 	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
 		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
 	}

@@ -137,6 +137,9 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 		l.userNow(now.path, now.Content)
 	default:
 		delete(l.inStep, now.path) // the record no longer says so
+		if !now.Exists {
+			l.noteTaken(now.path, was)
+		}
 		l.agentChanged(t, now.path, was, now.Content)
 		l.config.Others(now.path, now.Content)
 		return true
@@ -427,6 +430,9 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 			l.originals.keepText(text)
 		}
 	}
+	if is.Exists {
+		delete(l.taken, path)
+	}
 	l.record.Changed(path, was, is)
 	if t == nil {
 		return
@@ -443,6 +449,11 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 
 // agentMoved records a move by the agent in a turn, which may be nil.
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
+	if _, noted := l.taken[from]; !noted {
+		l.noteTaken(from, was)
+	}
+	l.taken[to] = l.taken[from]
+	delete(l.taken, from)
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
 	l.record.Moved(from, to, was, is)
@@ -462,6 +473,9 @@ func (l *Ledger) userNow(path string, now review.Content) {
 	if !now.Exists {
 		l.record.Removed(path)
 		return // undoing the turn tells them
+	}
+	if is, recorded := l.record.Present(path); !recorded || !is.SameText(now) {
+		delete(l.taken, path)
 	}
 	l.record.Now(path, now)
 	l.history.Seen(l.lastTurn(), path, now)
@@ -557,6 +571,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	t := l.turn
 	if o.Saved {
+		delete(l.taken, o.Path)
 		l.nothingUnsaved(o.Path)
 		l.originals.keepDisk(o.Path, now.Content)
 	}

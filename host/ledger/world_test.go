@@ -676,7 +676,7 @@ func (w *world) WasInStep(path, text, _ string) {
 	}
 }
 
-func (w *world) Restore(_ context.Context, path string, data []byte, mode fs.FileMode, done func(buffers.Written, error)) {
+func (w *world) Restore(_ context.Context, path string, data []byte, _ bool, mode fs.FileMode, done func(buffers.Written, error)) {
 	w.between("restore", path)
 	w.disk.Lock()
 	err := os.MkdirAll(filepath.Dir(path), 0o755)

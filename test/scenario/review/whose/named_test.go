@@ -2,6 +2,7 @@ package whose
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -363,5 +364,65 @@ func TestOpenedWhereTheAgentHasRemovedIt(t *testing.T) {
 		for _, path := range []string{shown, written} {
 			s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
 		}
+	})
+}
+
+// A file that the agent changes and takes away is on the disk what it was, also where the user has undone the change in
+// the buffer, before or after: what the buffer has again is not unsaved text that the disk must not get.
+func TestUndoneByTheUserAndTakenAway(t *testing.T) {
+	for _, how := range []string{"reject", "undo_turn"} {
+		t.Run(how, func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				p := s.Begin()
+				remove := func(path string) { must.Do(t, os.Remove(path)) }
+				move := func(path string) { must.Do(t, os.Rename(path, path+".moved")) }
+				ways := map[string]struct{ first, then func(path string) }{"removed": {then: remove}, "moved": {then: move}, "removed before": {first: remove}}
+				bufs := map[string]int{}
+				for name := range ways {
+					bufs[s.WriteFile(name, "1\n2\n3\n")] = 0
+				}
+				turn := s.Prompt(p, "change and take away")
+				for path := range bufs {
+					way := ways[filepath.Base(path)]
+					bufs[path] = edit(s, path)
+					p.WriteFile(path, "1\n3\nagent\n")
+					s.AwaitBuffer(bufs[path], "1\n3\nagent")
+					if way.first != nil {
+						way.first(path)
+					}
+					s.Command("undo")
+					if way.then != nil {
+						way.then(path)
+					}
+				}
+				p.EndTurn(turn)
+				s.Sync()
+				s.Lua(nil, `require('acp').`+how+`({})`)
+				for path, buf := range bufs {
+					s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n3\n" })
+					s.AwaitBuffer(buf, "1\n2\n3")
+				}
+			})
+		})
+	}
+}
+
+// A file that the agent removes is on the disk what it was where the user has reloaded its buffer, which empties it, and
+// has brought the text back by an undo.
+func TestReloadedWhereItIsGone(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "take it away")
+		must.Do(t, os.Remove(path))
+		s.AwaitEvent("AcpFileChanged")
+		s.Command("edit!")
+		s.AwaitBuffer(buf, "")
+		s.Command("undo")
+		s.AwaitBuffer(buf, "1\n2")
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+		s.AwaitBuffer(buf, "1\n2")
 	})
 }
