@@ -15,6 +15,7 @@ type listing struct {
 	pages int
 
 	mu        sync.Mutex // guards the fields below
+	asked     int        // for how many pages
 	cancel    func()     // of the page being requested
 	cancelled bool
 }
@@ -39,6 +40,10 @@ func list[R any](conn *acp.Conn, archived bool, read func(R) sessionPage, done f
 }
 
 func (l *listing) next(cursor string) {
+	l.mu.Lock()
+	l.asked++
+	nth := l.asked
+	l.mu.Unlock()
 	cancel := l.ask(cursor, func(page sessionPage, err error) {
 		l.found = append(l.found, page.found...)
 		if l.pages++; err != nil || page.next == "" || page.next == cursor || l.pages == pageLimit {
@@ -49,7 +54,9 @@ func (l *listing) next(cursor string) {
 	})
 	l.mu.Lock()
 	cancelled := l.cancelled
-	l.cancel = cancel
+	if nth == l.asked { // else its answer was faster, and the next page is asked for already
+		l.cancel = cancel
+	}
 	l.mu.Unlock()
 	if cancelled {
 		cancel()
