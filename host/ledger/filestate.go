@@ -97,9 +97,6 @@ func (l *Ledger) seeAll(paths []string, done func([]fileState)) {
 // largeText stands for the text of a file that is too large to compare.
 func largeText(disk buffers.DiskState) string { return fmt.Sprint(disk) }
 
-// plain is the form that most files have.
-const plain = "utf-8 unix"
-
 // contentOf returns a text as a content for the record, opaque if it is too long; nil is no file. Every line gets a
 // newline: whether the last one has it on the disk is part of the form, as an editor does not show it.
 func contentOf(text *string, form string) review.Content {
@@ -107,7 +104,7 @@ func contentOf(text *string, form string) review.Content {
 		return review.Content{}
 	}
 	c := review.Text(buffers.Lined(*text))
-	if form != plain {
+	if form != review.Plain {
 		c.Form = form
 	}
 	if len(*text) > maxReviewed {

@@ -194,8 +194,9 @@ func (l *Ledger) lastTurn() *turns.Turn {
 	return l.turn.Turn
 }
 
-// take makes what a turn, which may be nil, has changed so far undoable.
+// take makes what a turn, which may be nil, has changed so far undoable, without what was refused of those before it.
 func (l *Ledger) take(t *turn) {
+	l.history.Gather()
 	if t == nil {
 		return
 	}

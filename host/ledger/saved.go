@@ -274,7 +274,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 // wasInStep notes what a buffer whose file is gone was last in step with.
 func (l *Ledger) wasInStep(path string, had review.Content) {
 	if w := l.config.Watch(); w != nil && isText(had) && slices.Contains(w.Loaded(), path) {
-		l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, plain))
+		l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, review.Plain))
 	}
 }
 

@@ -452,8 +452,11 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	if _, noted := l.taken[from]; !noted {
 		l.noteTaken(from, was)
 	}
-	l.taken[to] = l.taken[from]
-	delete(l.taken, from)
+	delete(l.taken, to)
+	if was, noted := l.taken[from]; noted {
+		delete(l.taken, from)
+		l.taken[to] = was
+	}
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
 	l.record.Moved(from, to, was, is)

@@ -28,6 +28,8 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
+const plain = review.Plain
+
 // world is a folder with an agent and a user, and a ledger that keeps books about both. Buffers are such of a
 // simple editor, which is always in step with the disk when it is asked.
 type world struct {

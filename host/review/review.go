@@ -655,14 +655,14 @@ func (c Content) Restyled(was, now Content) Content {
 // StandsAs reports whether a text has the same bytes in another form, as all of its letters are ASCII: then its own form
 // is a guess.
 func (c Content) StandsAs(form string) bool {
-	is, other := strings.Fields(cmp.Or(c.Form, plain)), strings.Fields(cmp.Or(form, plain))
+	is, other := strings.Fields(cmp.Or(c.Form, Plain)), strings.Fields(cmp.Or(form, Plain))
 	within := map[string]bool{"utf-8": true, "latin1": true}
 	return !c.Opaque && within[is[0]] && within[other[0]] && slices.Equal(is[1:], other[1:]) &&
 		strings.IndexFunc(c.Text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// plain is the form that "" stands for.
-const plain = "utf-8 unix"
+// Plain is the form that "" stands for, which most files have.
+const Plain = "utf-8 unix"
 
 // settle ends a change of a file: it drops a file that is as before, and enforces the limit.
 func (r *Record) settle(f *file) {

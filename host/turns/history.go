@@ -101,7 +101,16 @@ func (h *History) CameBack(path string) {
 	h.Turns = left
 }
 
-// Decided is [Turn.Decided] for the turns of this process before the last one.
+// Gather brings the files of the turns up to date that the user has decided about since they ended.
+func (h *History) Gather() {
+	for _, t := range h.Turns {
+		if t.revised {
+			t.gather()
+		}
+	}
+}
+
+// Decided is [Turn.Decided] for the turns of this process before the last one. [History.Gather] tells what it leaves.
 func (h *History) Decided(last *Turn, path string, was, is review.Content) {
 	for _, t := range h.Turns {
 		if t == last || t.record == nil {
@@ -110,17 +119,15 @@ func (h *History) Decided(last *Turn, path string, was, is review.Content) {
 		if _, changed := t.record.File(path); changed || t.revised {
 			t.Decided(path, was, is)
 			t.revised = true
-			t.gather()
 		}
 	}
 }
 
-// Seen is [Turn.Seen] for the turns before the last one.
+// Seen is [Turn.Seen] for the turns before the last one, see [History.Decided].
 func (h *History) Seen(last *Turn, path string, now review.Content) {
 	for _, t := range h.Turns {
 		if t != last && t.revised {
 			t.Seen(path, now)
-			t.gather()
 		}
 	}
 }

@@ -101,16 +101,18 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 	last.Changed("/other", review.Content{}, is)
 	h.Take(last)
 	h.Decided(last, "/file", is, was)
+	h.Gather()
 	check.Equal(t, len(first.Files), 0, "after the refusal it has changed %d files")
 	h.WasUndone(last, nil, nil, false)
 	if h.Last() != nil || !h.Empty() {
 		t.Errorf("there is still %+v to undo", h.Last())
 	}
 	h.Seen(nil, "/file", review.Text("1\nmine\n3\n"))
-	if h.Last() != nil {
+	if h.Gather(); h.Last() != nil {
 		t.Error("what the user has typed since is the turn's")
 	}
-	if h.Seen(nil, "/file", is); h.Last() != first || first.Files[0].Before != was {
+	h.Seen(nil, "/file", is)
+	if h.Gather(); h.Last() != first || first.Files[0].Before != was {
 		t.Errorf("brought back, there is %+v to undo", h.Last())
 	}
 }
