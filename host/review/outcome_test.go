@@ -282,3 +282,17 @@ func TestRetractedRemovalBesideWhatIsKept(t *testing.T) {
 	f, _ := r.File("f")
 	check.Equal(t, f.State, Kept, "it is %q")
 }
+
+// What a record makes of an image leaves the record that it is of alone.
+func TestImageInAnotherRecord(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("f1\n"), Text("f1\na1\n"))
+	for _, text := range []string{"f1\na1\nu1\n", "f1\na1\nu1\nu2\n"} {
+		r.Now("f", Text(text))
+	}
+	was := slices.Clone(r.files["f"].texts)
+	other := New(1 << 20)
+	other.SetBack("f", r.Image("f"))
+	other.Now("f", Text("f1\na1\nu1\n"))
+	check.Equal(t, slices.Equal(r.files["f"].texts, was), true, "the texts are the same: %v")
+}
