@@ -45,12 +45,24 @@ func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	}, done)
 }
 
-// Restore gives the file at path exactly these bytes and permission bits, for a file that was deleted or is not text.
-// Its buffer syncs as with any other program's write, and the user's unsaved lines stay there: they are left out of the
-// bytes, unless these are saved, that is, known to have none. done is as with Read.
-func (f *Files) Restore(ctx context.Context, path string, data []byte, saved bool, mode fs.FileMode, done func(Written, error)) {
-	submit(f, "restore", &job{ctx: ctx, path: path}, func(path string) (Written, error) {
-		return f.withMode(ctx, path, &mode, func() (Written, error) { return f.restore(ctx, path, data, saved) })
+// Restored asks for the bytes and permission bits that a file had, which was deleted or is not text.
+type Restored struct {
+	Path string
+	Data []byte
+	Mode fs.FileMode
+	// Saved says that the bytes have nothing of what is unsaved in the file's buffer; otherwise that is left out.
+	Saved bool
+	// Buffer computes the new text of a buffer with unsaved text from its present one, mine; nil merges the disk's into
+	// that. It must be pure.
+	Buffer func(mine string) string
+}
+
+// Restore gives a file what it had. Its buffer syncs as with any other program's write, and the user's unsaved lines
+// stay there. done is as with Read.
+func (f *Files) Restore(ctx context.Context, r Restored, done func(Written, error)) {
+	submit(f, "restore", &job{ctx: ctx, path: r.Path}, func(path string) (Written, error) {
+		r.Path = path
+		return f.withMode(ctx, path, &r.Mode, func() (Written, error) { return f.restore(ctx, r) })
 	}, done)
 }
 
@@ -278,7 +290,8 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	return applied, nil
 }
 
-func (f *Files) restore(ctx context.Context, path string, data []byte, saved bool) (Written, error) {
+func (f *Files) restore(ctx context.Context, r Restored) (Written, error) {
+	path, data := r.Path, r.Data
 	l, err := f.live(ctx, path)
 	if err == nil {
 		err = l.obstacle()
@@ -298,7 +311,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte, saved boo
 	w := Written{Path: path, Buf: l.Buf, Created: !old.exists(), FormBefore: old.form()}
 	if before, err := f.read(ctx, path, Read{peek: true}); err == nil {
 		w.Before = &before
-		if l.Modified && !saved {
+		if l.Modified && !r.Saved {
 			data = f.withoutUnsaved(path, l, before, data)
 		}
 	}
@@ -317,7 +330,7 @@ func (f *Files) restore(ctx context.Context, path string, data []byte, saved boo
 		w.After = &text
 		return w, nil
 	}
-	took, err := f.sync(ctx, path, how{empty: true, own: true})
+	took, err := f.sync(ctx, path, how{empty: true, own: true, buffer: r.Buffer})
 	if note, ok := gone(path, err); ok {
 		w.Note = note
 		return w, nil

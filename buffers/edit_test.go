@@ -50,7 +50,7 @@ func (n *neovim) change(path string, change func(*string) (*string, error)) buff
 func (n *neovim) restore(path, data string, mode fs.FileMode) buffers.Written {
 	n.t.Helper()
 	w, err := n.asked(func(done func(buffers.Written, error)) {
-		n.files.Restore(context.Background(), path, []byte(data), false, mode, done)
+		n.files.Restore(context.Background(), buffers.Restored{Path: path, Data: []byte(data), Mode: mode}, done)
 	})
 	must.Do(n.t, err)
 	return w
@@ -742,7 +742,7 @@ func TestRestore(t *testing.T) {
 		path := n.edit("c.txt", "one\n")
 		n.cmd("set readonly")
 		_, err := n.asked(func(done func(buffers.Written, error)) {
-			n.files.Restore(context.Background(), path, []byte("two\n"), false, 0o600, done)
+			n.files.Restore(context.Background(), buffers.Restored{Path: path, Data: []byte("two\n"), Mode: 0o600}, done)
 		})
 		var typed *buffers.Error
 		if !errors.As(err, &typed) || typed.Verb != "restore" || !errors.Is(err, buffers.ErrReadOnly) {
@@ -772,6 +772,32 @@ func TestRestoreOfTheEndOfALine(t *testing.T) {
 					n.cmd("bwipeout!")
 				}
 			}
+		}
+	})
+}
+
+// Unsaved text becomes what the restorer makes of it, with the disk's end of the last line.
+func TestRestoreUnderAnotherText(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		for _, data := range []string{"one\n", "one"} {
+			path := n.edit("d.txt", "one\nagent\n")
+			w.settle()
+			n.change(path, noFile)
+			n.keys("jAs<Esc>omine<Esc>")
+			got, err := n.asked(func(done func(buffers.Written, error)) {
+				n.files.Restore(context.Background(), buffers.Restored{Path: path, Data: []byte(data), Mode: 0o644, Saved: true, Buffer: func(mine string) string {
+					return strings.Replace(mine, "agents\n", "", 1)
+				}}, done)
+			})
+			must.Do(t, err)
+			n.wantDisk("d.txt", data)
+			n.wantText("one\nmine")
+			n.want("&modified", int64(1))
+			if got.Conflict || got.After == nil {
+				t.Errorf("%+v", got)
+			}
+			n.cmd("bwipeout!")
 		}
 	})
 }

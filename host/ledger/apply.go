@@ -22,7 +22,7 @@ type target struct {
 	back      string // where it is to be moved, or ""
 	merge     func(now string) string
 	under     func(disk, mine string) *string // see [buffers.Edit]; nil is the same change
-	saved     review.Content                  // what the disk gets of a file that was taken away under a buffer, if that is known
+	taken     returning                       // of a file that was taken away under a buffer
 	made      bool                            // by the agent: if only unsaved text by the user remains, there is no file
 }
 
@@ -33,7 +33,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
 		l.removeMade(p, done)
 	case p.back != "" && !p.now.Exists:
-		l.apply(target{path: p.back, want: p.want, saved: p.saved}, done)
+		l.apply(target{path: p.back, want: p.want, taken: p.taken}, done)
 	case p.back != "":
 		l.moveBack(p, done)
 	case p.want == p.now && p.onlyUnsaved():
@@ -136,19 +136,21 @@ func (l *Ledger) restore(p target, done func(error)) {
 			return
 		}
 		l.originals.keepDisk(p.path, p.now)
-		l.config.Files.Restore(context.Background(), p.path, data, saved, cmp.Or(p.want.Mode, seen.Mode, 0o644), l.applied(ended(done)))
+		l.config.Files.Restore(context.Background(), buffers.Restored{
+			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.buffer,
+		}, l.applied(ended(done)))
 	})
 }
 
 // savedBytes returns what the disk gets of a file that was taken away under a buffer, if that is known.
 func (l *Ledger) savedBytes(p target) ([]byte, bool) {
-	if !isText(p.saved) || !isText(p.want) {
+	if !isText(p.taken.disk) || !isText(p.want) {
 		return nil, false
 	}
-	if data, known := l.originals.bytes(p.path, p.want, l.turn); known && p.saved.SameText(p.want) {
+	if data, known := l.originals.bytes(p.path, p.want, l.turn); known && p.taken.disk.SameText(p.want) {
 		return data, true
 	}
-	data, err := buffers.Encoded(buffers.Lined(p.saved.Text), p.want.Form)
+	data, err := buffers.Encoded(buffers.Lined(p.taken.disk.Text), p.want.Form)
 	return data, err == nil
 }
 
@@ -209,7 +211,7 @@ func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 		done(fmt.Errorf("its text cannot be written as it was, as %s: %w", p.want.Form, err))
 		return
 	}
-	l.config.Files.Restore(context.Background(), p.path, data, false, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(ended(done)))
+	l.config.Files.Restore(context.Background(), buffers.Restored{Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, modeOf(p.path))}, l.applied(ended(done)))
 }
 
 // moveBack puts a file back where it was before it was moved, with what is wanted in it.
@@ -227,7 +229,9 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 		}
 	}
 	// A buffer may show what was there before: it gets what is wanted, along with its unsaved text.
-	l.config.Files.Restore(context.Background(), p.back, data, saved, cmp.Or(p.want.Mode, modeOf(p.path)), l.applied(func(_ buffers.Written, err error) {
+	l.config.Files.Restore(context.Background(), buffers.Restored{
+		Path: p.back, Data: data, Mode: cmp.Or(p.want.Mode, modeOf(p.path)), Saved: saved, Buffer: p.taken.buffer,
+	}, l.applied(func(_ buffers.Written, err error) {
 		if err != nil {
 			done(err)
 			return

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"io/fs"
 	"log/slog"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -55,7 +54,7 @@ type Watch interface {
 // Files changes files at the user's wish: it is a [buffers.Files].
 type Files interface {
 	Edit(context.Context, buffers.Edit, func(buffers.Written, error))
-	Restore(ctx context.Context, path string, data []byte, saved bool, mode fs.FileMode, done func(buffers.Written, error))
+	Restore(context.Context, buffers.Restored, func(buffers.Written, error))
 	WasInStep(path, text, form string)
 }
 

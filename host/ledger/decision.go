@@ -152,7 +152,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		return
 	}
 	made := d.Do == review.Reject && !f.Baseline.Exists
-	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, saved: l.taken[path].saved, made: made}
+	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, taken: l.taken[path].all, made: made}
 	var part func()
 	switch {
 	case d.Plan != nil:

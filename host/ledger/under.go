@@ -252,7 +252,7 @@ func (l *Ledger) restoreUnder(path string, from, to review.Content, done func(er
 		return
 	}
 	l.originals.keepDisk(path, from)
-	l.config.Files.Restore(context.Background(), path, data, false, cmp.Or(to.Mode, modeOf(path)), l.applied(ended(done)))
+	l.config.Files.Restore(context.Background(), buffers.Restored{Path: path, Data: data, Mode: cmp.Or(to.Mode, modeOf(path))}, l.applied(ended(done)))
 }
 
 // makeAgain redoes one such change.

@@ -197,7 +197,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	}
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if was := l.taken[path]; was.turn == u.turn {
-		to.saved = was.before
+		to.taken = was.its
 	}
 	if step.Merged {
 		to.merge = step.With

@@ -134,11 +134,41 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	return now.Content, true
 }
 
-// taken is what the disk gets where a refusal, or the undo of a turn, brings back a file that was taken away under a
+// taken is what is there again where a refusal, or the undo of a turn, brings back a file that was taken away under a
 // buffer. By then the buffer may have other lines, which the user has brought back or typed without saving them.
 type taken struct {
-	saved, before review.Content
-	turn          *turns.Turn
+	all, its returning
+	turn     *turns.Turn
+}
+
+// returning is what disk and buffer get of a file that was taken away.
+type returning struct {
+	disk   review.Content           // none where it is not known
+	buffer func(mine string) string // see [buffers.Restored]
+}
+
+// withoutAgents returns what takes the agent's changes out of a buffer's text, given what the record had of the file
+// when the buffer last followed it; nil where that has none, or no lines.
+func withoutAgents(path string, had review.Image) func(mine string) string {
+	record := func() (r *review.Record, f review.File, changed bool) {
+		r = review.New(maxRecorded)
+		r.SetBack(path, had)
+		f, changed = r.File(path)
+		return r, f, changed
+	}
+	if _, f, changed := record(); !changed || !isText(f.Present) {
+		return nil
+	}
+	return func(mine string) string {
+		r, f, _ := record()
+		now := f.Present
+		now.Text = mine
+		r.Now(path, now)
+		if plan, err := r.Plan(path, review.Reject, review.Selection{}); err == nil {
+			return plan.Want.Text
+		}
+		return mine
+	}
 }
 
 // noteTaken notes that of a file that the agent removes, or moves to another path, with what was there.
@@ -148,7 +178,7 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 		return
 	}
 	_, unsaved := l.inStep[path]
-	without := func(of *turns.Turn, is review.Image) review.Content {
+	disk := func(of *turns.Turn, is review.Image) review.Content {
 		inBuffer := review.New(maxRecorded)
 		inBuffer.SetBack(path, is)
 		users, changed := inBuffer.File(path)
@@ -168,7 +198,10 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 		}
 		return f.Accepted
 	}
-	l.taken[path] = taken{without(nil, l.record.Image(path)), without(l.turn.Turn, l.turn.Image(path)), l.turn.Turn}
+	all, its := l.record.Image(path), l.turn.Image(path)
+	l.taken[path] = taken{
+		returning{disk(nil, all), withoutAgents(path, all)}, returning{disk(l.turn.Turn, its), withoutAgents(path, its)}, l.turn.Turn,
+	}
 }
 
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.

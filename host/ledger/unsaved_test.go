@@ -334,3 +334,43 @@ func TestUnsavedTextIsLookedAtWhenATurnBegins(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "u1\nu3\nu2\n", "there is %q")
 }
+
+// A line of the agent's that the user has edited without saving goes from the buffer where its file was taken away, and
+// what it replaced is back.
+func TestEditedLineOfAFileThatIsGone(t *testing.T) {
+	for _, goes := range []string{"removed", "moved"} {
+		for _, after := range []bool{false, true} {
+			for _, undo := range []bool{false, true} {
+				t.Run(goes, func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t)
+					w.write("f", "f1\nf2\nf3\n")
+					w.edit("f")
+					w.begin()
+					w.write("f", "f1\na1\nf3\n")
+					w.sees("f")
+					edits := func() { w.types("f", func(string) string { return "f1\na1 u\nf3\nu2\n" }) }
+					if !after {
+						edits()
+					}
+					if goes == "removed" {
+						w.remove("f")
+					} else {
+						w.move("f", "g")
+					}
+					if after {
+						w.follow(w.path("f"), true)
+						edits()
+					}
+					if w.end(); undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.sees("f"), "f1\nf2\nf3\nu2\n", "edited after that %v, undo %v: the user has %q", after, undo)
+					check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "edited after that %v, undo %v: there is %s", after, undo)
+				})
+			}
+		}
+	}
+}

@@ -678,7 +678,8 @@ func (w *world) WasInStep(path, text, _ string) {
 	}
 }
 
-func (w *world) Restore(_ context.Context, path string, data []byte, _ bool, mode fs.FileMode, done func(buffers.Written, error)) {
+func (w *world) Restore(_ context.Context, r buffers.Restored, done func(buffers.Written, error)) {
+	path, data := r.Path, r.Data
 	w.between("restore", path)
 	w.disk.Lock()
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
@@ -686,11 +687,15 @@ func (w *world) Restore(_ context.Context, path string, data []byte, _ bool, mod
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err == nil {
-		err = os.Chmod(path, mode)
+		err = os.Chmod(path, r.Mode)
 	}
 	if b := w.bufs[path]; b != nil && err == nil {
 		text := buffers.Decoded(data)
-		b.text, _ = buffers.Merge(b.synced, b.text, text)
+		if r.Buffer != nil && b.text != b.synced {
+			b.text = r.Buffer(b.text)
+		} else {
+			b.text, _ = buffers.Merge(b.synced, b.text, text)
+		}
 		b.synced, b.form, b.gone = text, buffers.Form(data), false
 	}
 	w.disk.Unlock()

@@ -320,7 +320,7 @@ func (rs *Requests) move(ctx context.Context, e edited) error {
 		return fmt.Errorf("%s already exists", rs.base.Short(e.To))
 	}
 	made, err := wait(func(done func(buffers.Written, error)) {
-		rs.base.Files.Restore(ctx, e.To, data, false, info.Mode().Perm(), done)
+		rs.base.Files.Restore(ctx, buffers.Restored{Path: e.To, Data: data, Mode: info.Mode().Perm()}, done)
 	})
 	if err == nil && e.Text != nil {
 		write := buffers.Write{Path: e.To, Real: e.realTo, Text: *e.Text, Base: e.before}
