@@ -56,7 +56,7 @@ func (in interpreter) runsCode(args []word) bool {
 		switch {
 		case !w.known, isInputFile(w):
 			return true
-		case w.text == "--" || w.text == "":
+		case w.text == "":
 		case w.text[0] != '-':
 			if unsure || i == 0 || !strings.HasPrefix(args[i-1].text, "--") || strings.Contains(args[i-1].text, "=") {
 				return false // a file

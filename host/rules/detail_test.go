@@ -9,12 +9,12 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
-// wordsOf are the words of a line, in which ␣ is a blank, and ? begins one that is not known: alone it is one of which
-// nothing is.
+// wordsOf are the words of a line, in which ␣ is a blank, ␤ ends a line, ” is an empty word, and ? begins one that is
+// not known: alone it is one of which nothing is.
 func wordsOf(line string) []word {
 	var words []word
 	for _, text := range strings.Fields(line) {
-		text = strings.ReplaceAll(text, "␣", " ")
+		text = strings.NewReplacer("␣", " ", "␤", "\n", "''", "").Replace(text)
 		unknown, ok := strings.CutPrefix(text, "?")
 		switch {
 		case text == "?":
@@ -56,6 +56,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			--exec /dev/stdin
 			--exec=/proc/1/fd/0
 			-l ?
+			-l-
 			--load ?
 			--load=-
 			-i ?
@@ -72,6 +73,8 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			"a"|"b"
 			@f(1)
 			a="\\"|"x"
+			#a␤x|y
+			system#x␤(1)
 			system␣(1)`, `
 			{print} system(1)
 			-f x system(1)
@@ -143,6 +146,12 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			s/\/e/b/e
 			--file=x -e e
 			-i e
+			s/[/x/e;s/]/y/
+			s/x[]/]y/b/e
+			s/a/b/w␣e␤e
+			a␤e
+			-e ?p -e e
+			-e @e -e @
 			-s -E e`, `
 			p
 			s/e/e/
@@ -176,6 +185,18 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			--posix p e
 			-e
 			-l5 p
+			s/[/]e/
+			bse;p
+			q;s/e/b/
+			=;s/e/b/
+			0,/e/p
+			/a/Ip;s/e/b/
+			\,,p;s/e/b/
+			\
+			a␣x\␤e
+			a␣x\\␤p
+			s/a/b/gw␣e
+			-e ?@e -e @
 			--expression=p e`},
 		"a file in the place of a command's input": {func(words []word) bool { return isInputFile(words[0]) }, `
 			-
@@ -184,6 +205,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			--file=-
 			--file=/dev/fd/3
 			/proc/self/fd/0
+			-/dev/stdin
 			/dev/fd/63`, `
 			/dev/null
 			-f
@@ -313,6 +335,8 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			-c x ?
 			-xc ?
 			--rcfile x -c ls
+			--rcfile -c ls
+			?-n x
 			--init-file x
 			-o pipefail x.sh
 			-O extglob
@@ -413,6 +437,20 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			alias.p config
 			clone a
 			clone a --config core.editor=`},
+		"an option of git's is a command": {runsByGit, `
+			-c a.b=!x s
+			-c alias.x s
+			--config-env=alias.x s
+			-c core.pager=x log
+			init --template=x
+			clone --templ=x a
+			fetch ext::x
+			instaweb`, `
+			-c user.name=x s
+			-c core.pager= log
+			-c core.pager=less log
+			log --template=x
+			log -c a.b=!x`},
 		"a command has a shell run what is not told": {func(words []word) bool { return unread(words, true) }, `
 			at now
 			batch
@@ -426,6 +464,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			parallel ::::f
 			su
 			su -
+			su ?me
 			unshare -r
 			nsenter -t 1
 			script -a
@@ -458,11 +497,13 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			gawk system(1)
 			export PATH=x`, `
 			? x
+			?at now
 			env A=b ls
 			crontab -l
 			parallel ls
 			su me
 			su -c x
+			su -c 5
 			unshare ls
 			sudo -s ls
 			sudo ls
@@ -481,7 +522,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			vim.tiny f
 			export A=b`},
 		"a program that is no builtin has it so":          {func(words []word) bool { return unread(words, false) }, "at now", ". x\nalias a=b\nfc x\nmapfile -C x\nexport PATH=x"},
-		"a program runs others":                           {func(words []word) bool { return isWrapper(words[0].text) }, "sudo\ngtimeout\nld-linux.so\nld.so\nqemu-x86\ntime2\nenv.exe", "ls\ngls\nld\nqemu"},
+		"a program runs others":                           {func(words []word) bool { return isWrapper(words[0].text) }, "sudo\ngtimeout\nld-linux.so\nld.so\nqemu-x86\ntime2\nenv.exe\nlinux32", "ls\ngls\nld\nqemu"},
 		"an option of find executes":                      {func(words []word) bool { return executes(words[0].text) }, "-exec\n-execdir\n-ok\n-okdir", "-print\n-name\nexec"},
 		"a word stands between a wrapper and its command": {func(words []word) bool { return isOption(words[0].text) }, "-x\nA=b\n5\n1.5m\n10s\n2d", "ls\nm\n5x\nsm\n."},
 		"ssh runs its input": {func(words []word) bool { return (&stopper{}).readsCommands(words[0].text, words[1:]) }, `
@@ -498,6 +539,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			ssh h ls
 			ssh -p 22 h ls
 			ssh -T h ls
+			ssh -op h ls
 			cat x
 			docker build .
 			docker run x
@@ -515,6 +557,9 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			| make
 			| make x
 			-n1 | make x
+			| just x
+			| task x
+			| ninja x
 			-n 2 | make -C
 			-I x | make ?
 			-I x | make -C d ?
@@ -574,14 +619,14 @@ func TestWhereCommandsStand(t *testing.T) {
 			"x --run " + strings.Repeat("a ", 20): "a|" + strings.TrimSpace(strings.Repeat("a ", 16)), "--cmd rm": "",
 		}},
 		"in values of options": {func(name string, args []word) string { return strings.Join(scriptValues(name, args), "|") }, map[string]string{
-			"x --any=a␣b": "a b", "x --any a␣b": "a b", "x -z a;b": "a;b", "x -z a": "", "x --title a␣b": "", "x -m=a␣b": "", "x a␣b": "", "echo -z a␣b": "", "x --a=b=c␣d": "c d|b=c d", "x --a b=c": "", "x --a [1]": "[1]", "x --a {b}": "{b}", "x --a": "",
+			"x --any=a␣b": "a b", "x --any a␣b": "a b", "x -z a;b": "a;b", "x -z a": "", "x --title a␣b": "", "x -m=a␣b": "", "x a␣b": "", "x a=b␣c": "", "echo -z a␣b": "", "x --a=b=c␣d": "c d|b=c d", "x --a b=c": "", "x --a [1]": "[1]", "x --a {b}": "{b}", "x --a": "",
 		}},
 		"behind a wrapper's options": {func(name string, args []word) string {
 			rest, sure := behindOptions(name, args)
 			return fmt.Sprint(said(rest), " ", sure)
 		}, map[string]string{
 			"sudo rm x": "rm x true", "sudo -u me rm": "rm true", "sudo -nu me rm": "rm true", "sudo -n rm": "rm true", "sudo --user me rm": "me rm false", "sudo --user=me rm": "rm true", "sudo -- rm": "rm true", "sudo A=b rm": "rm false",
-			"timeout 5 rm": "rm true", "timeout -k 5 9 rm": "rm true", "find . -exec rm": "rm false", "find -exec rm": "rm false", "unknown -u rm": "rm false", "unknown": " false", "sudo": " true", "sudo -u": " true", "sudo - rm": "rm true", "xargs -I {} rm": "rm true", "nice -n5 rm": "rm true",
+			"timeout 5 rm": "rm true", "timeout -k 5 9 rm": "rm true", "find . -exec rm": "rm false", "find -exec rm": "rm false", "unknown -u rm": "rm false", "unknown": " false", "sudo": " true", "sudo -u": " true", "sudo - rm": "rm true", "xargs -I {} rm": "rm true", "nice -n5 rm": "rm true", "nice -n 5 rm": "rm true", "sudo -C 3 rm": "rm true",
 		}},
 		"where others are put": {func(name string, args []word) string {
 			return said(placed(name, append([]word{{name, true}}, args...))[1:])
@@ -590,7 +635,7 @@ func TestWhereCommandsStand(t *testing.T) {
 			"xargs -J % rm % x": "-J % rm ? x", "xargs -I": "-I", "xargs -I X rm -X": "-I X rm -X", "xargs -n 1 -I X rm X": "-n 1 -I X rm ?", "parallel rm {.}": "rm ?", "sudo rm {}": "rm {}", "xargs rm -I {} {}": "rm -I {} ?",
 		}},
 		"by a line's names": {func(name string, args []word) string { return fmt.Sprint(s.mentioned(name, args)) }, map[string]string{
-			"x rm": "true", "x a␣rm␣b": "true", "x rma": "false", "x a/rm": "false", "x bin/rm": "true", "x -crm␣x": "true", "x -qcrm": "true", "x -c": "false", "x --crm": "false", "python3 rm": "false", "python3 os.system(\"rm\")": "true", "x": "false", "x /rm": "false", "x ./rm": "true",
+			"x rm": "true", "x a␣rm␣b": "true", "x rma": "false", "x a/rm": "false", "x bin/rm": "true", "x -crm␣x": "true", "x -qcrm": "true", "x -crm": "true", "x -c": "false", "x --crm": "false", "python3 rm": "false", "python3 os.system(\"rm\")": "true", "x": "false", "x /rm": "false", "x ./rm": "true",
 		}},
 		"by a copy of its program": {func(name string, args []word) string { return fmt.Sprint(s.copies(name, args)) }, map[string]string{
 			"cp /bin/rm x": "true", "ln -s /usr/bin/rm x": "true", "mv bin/rm x": "true", "cp rm x": "false", "cp /x/rm y": "false", "cat /bin/rm": "false", "cp /bin/rmx y": "false", "cp ?/bin/rm y": "false",
@@ -609,7 +654,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 		"git push|git push": yes, "git push|git -p push": yes, "git push|git -C a push": yes, "git push|git -C push": no, "git push|git --git-dir=x push": yes, "git push|git --new push": maybe, "git push|git --new x push": maybe, "git push|git -x push": maybe,
 		"git push|git log push": no, "git push|git -- push": no, "git push|git - push": no, "git push|git": no, "git|git push": no, "git push|hub -p push": no, "git push **|git -p push -f a": yes, "git push|git -p push -f": no, "git push -f|git push --x -f": maybe, "git push -f|git push --x=y -f": maybe,
 		"git push -f|git -p push -f": yes, "git push|? push": no, "git push|git ? push": no, "git push|git -p ?": maybe, "make deploy|make A=b deploy": yes, "make deploy|make -A=b deploy": maybe, "npm publish|npm A=b publish": no, "cargo publish|cargo +x publish": yes, "git push|git +x push": no, "cargo publish|cargo x publish": no,
-		"git push a|git push -x b a": maybe, "git push a|git push b a": no, "git push -n a|git push -n -p a": maybe, "git push|git -C push push": yes, "kubectl delete *|kubectl -n x delete pod": yes, "docker push|docker -H=x push": yes,
+		"git push a|git push -x b a": maybe, "git push a|git push b a": no, "git push -n a|git push -n -p a": maybe, "git push a|git push -C a": maybe, "git push a|git push -p a": maybe, "* push|? -p push": no, "git push|?git -p push": no, "git push|git -C push push": yes, "kubectl delete *|kubectl -n x delete pod": yes, "docker push|docker -H=x push": yes,
 	} {
 		pattern, words, _ := strings.Cut(line, "|")
 		if got := matchSubcommand(strings.Fields(pattern), wordsOf(words)); got != want && !(want == yes && matchWords(strings.Fields(pattern), wordsOf(words)) == yes) {
@@ -621,7 +666,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 // Which arguments of an interpreter are code, or have it come from its input.
 func TestCodeOfInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
-		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
+		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
 		"python -X a x.py": false, "node -e x": true, "node -pe x": true, "node --eval=x": true, "node --print x": true, "node -r a x.js": false, "node -r a": true, "node --require a x.js": false, "node --import=a x.js": false, "node --test": false, "node --new x.js": false, "node --new a x.js": false, "node --new=a x.js": false, "node -ra": true, "node -r␣a;b": true,
 		"perl -ne x": true, "perl -Mx f": false, "perl -M;x f": true, "perl -I a f": false, "perl -n f": false, "php -r x": true, "php -f x": false, "php -d a=b x": false, "bun x": false, "bun": false, "bun -e x": true, "ruby -rx f": false, "Rscript -e x": true, "Rscript": false, "lua -l a f": false, "lua -l␣a(b f": true, "lua -l a": true,
 	} {
@@ -652,10 +697,11 @@ func marks(script string) string {
 
 func TestMarksOfParts(t *testing.T) {
 	for script, want := range map[string]string{
-		"A=b": "value b", "A='$(x)'": "holds, value $(x)", "A='`x`'": "holds, value `x`", "A=$'\\x'": "holds", "A='\\x'": "value \\x", "PATH=x": "holds, value x", "PATH=$PATH:/x": "", "PATH=${PATH}:/x": " | ", "PATH+=x": "", "PATH=$PATH:x": "holds", "PATH=(x)": "holds |  | ", "A=$x": "", "export PATH=x": " | holds, value x",
+		"A=b": "value b", "declare a='$(x)'": "holds | holds, value $(x)", "echo x > makefile; make": " |  | written", "echo x > GNUmakefile; gmake": " |  | written", "export $X": " | ", "GOFLAGS=(-exec=x)": "holds |  | ", "PATH=${#PATH}:/x": "holds | ", "PATH=${PATH:-x}:/y": "holds | ", "PATH=${PATH/a/b}:/x": "holds | ",
+		"PATH=${!PATH}:/x": "holds | ", "PATH=${PATH[0]}:/x": "holds | ", "PATH=${PATH:1}:/x": "holds | ", "PATH='a':/x": "holds, value a:/x", "PATH=$PATH$X": "holds", "PATH=\"$PATH:/x\"": "", "A='$(x)'": "holds, value $(x)", "A='`x`'": "holds, value `x`", "A=$'\\x'": "holds", "A='\\x'": "value \\x", "PATH=x": "holds, value x", "PATH=$PATH:/x": "", "PATH=${PATH}:/x": " | ", "PATH+=x": "", "PATH=$PATH:x": "holds", "PATH=(x)": "holds |  | ", "A=$x": "", "export PATH=x": " | holds, value x",
 		"a | b; c": " | fed | ", "a | { b; }": " | fed", "a < f": "fed | ", "a < /dev/null": "", "a <<E\nx\nE": "fed | ", "a <<< x": "fed | ", "a <&3": "fed", "a <(b)": "fed | ", "a > f": " | ", "{ a; } < f; b": "fed |  | ", "a | bash -c b": " | fed | fed",
 		"echo x > run; ./run": " |  | written", "echo x > run; run": " |  | fed", "curl -o Makefile u; make": "fed | written", "tee ./x; ./x": "fed | written", "dd of=x; bash x": " | fed", "cp x y; ./x": " | ", "echo > s; bash s": " |  | fed",
-		"cd a; ls": "1 folders | 1 folders", "cd a; pushd b; ls": "2 folders | 2 folders | 2 folders", "for PATH in x; do a; done": "holds |  | ", "for x in y; do a; done": " |  | ", "declare -n x": "holds |  | ", "declare x": " | ", "${PATH:=x}": " | holds", "${X:=y}": " | ", "${PATH:-x}": " | ", "((a['$(x)']))": "holds",
+		"cd a; ls": "1 folders | 1 folders", "cd a; pushd b; ls": "2 folders | 2 folders | 2 folders", "for PATH in x; do a; done": "holds |  | ", "for x in y; do a; done": " |  | ", "declare -n x": "holds |  | ", "declare x": " | ", "declare x=-n": " | value -n", "${PATH:=x}": " | holds", "${X:=y}": " | ", "${PATH:-x}": " | ", "((a['$(x)']))": "holds",
 	} {
 		check.Equal(t, marks(script), want, "%q is marked %q", script)
 	}
@@ -678,7 +724,7 @@ func TestNamesInTexts(t *testing.T) {
 			"eval a b": "a b", "eval -- a": "a", "builtin eval a": "a", "command builtin eval a": "a", "trap a EXIT": "a", "trap -- a EXIT": "a", "trap -l": "", "trap a": "a", "eval": "", "eval a ?": "", "ls a": "", "eval --": "",
 		}},
 		"the program to which a path leads": {func(text string) string { return Shell(text).parts[0].linked(r) }, map[string]string{
-			"./link x": "etc", "link x": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
+			"./link x": "etc", "./link$X x": "", "link x": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
 		}},
 		"a name without its version": {unversioned, map[string]string{
 			"python3.12": "python", "vim.tiny": "vim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
@@ -687,7 +733,10 @@ func TestNamesInTexts(t *testing.T) {
 		"the fixed part of a glob": {func(text string) string {
 			fixed, rest := fixedPart(text)
 			return fixed + " " + rest
-		}, map[string]string{"a/b": "a/b ", "a/*.go": "a *.go", "*": ". *", `a/\*`: "a/* ", "a/b/**": "a/b **"}},
+		}, map[string]string{"a/b": "a/b ", "a/*.go": "a *.go", "*": ". *", `a/\*`: "a/* ", "a/b/**": "a/b **", `a\`: `a\ `}},
+		"names in order": {func(text string) string { return fmt.Sprint(mentions([]string{"git", "-*", "push"}, text)) }, map[string]string{
+			"git push": "true", "git": "false", "push git": "false", "git x push y": "true", "gitpush": "false", "legit git push": "true", "": "false",
+		}},
 	} {
 		for text, want := range c.wants {
 			check.Equal(t, c.ask(text), want, "%s, %q: %q", name, text)

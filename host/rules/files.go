@@ -76,14 +76,14 @@ func (p part) goesTo(r Request) []string {
 	folders := []string{r.Cwd}
 	add := func(names []string) {
 		for _, from := range folders {
-			if len(folders) == mostFolders {
-				return
-			}
 			for _, name := range names {
+				if len(folders) == mostFolders {
+					return
+				}
 				if !filepath.IsAbs(name) && !strings.HasPrefix(name, "~") {
 					name = from + "/" + name
 				}
-				if path, ok := r.Absolute(name); ok && len(folders) < mostFolders && !slices.Contains(folders, filepath.Clean(path)) {
+				if path, ok := r.Absolute(name); ok && !slices.Contains(folders, filepath.Clean(path)) {
 					folders = append(folders, filepath.Clean(path))
 				}
 			}
@@ -122,9 +122,6 @@ func (p part) named(r Request) []string {
 		for _, text := range expanded(w, r) {
 			names = append(names, inWord(text)...)
 		}
-	}
-	if p.file != "" {
-		names = append(names, p.file)
 	}
 	return names
 }

@@ -58,7 +58,7 @@ var tools = func() map[string]tool {
 // matchSubcommand compares a pattern with a command that may have options before the words of the pattern. It is maybe
 // if it depends on what an option means.
 func matchSubcommand(pattern []string, words []word) match {
-	if len(pattern) < 2 || len(words) < 2 || !words[0].known || !matchWord(pattern[0], words[0].text) {
+	if len(pattern) < 2 || len(words) < 3 || !words[0].known || !matchWord(pattern[0], words[0].text) {
 		return no
 	}
 	known := tools[path.Base(words[0].text)]
@@ -72,7 +72,7 @@ func matchSubcommand(pattern []string, words []word) match {
 			if at[j] == no {
 				continue
 			}
-			if i > 1 || j > 1 {
+			if j > 1 {
 				best = max(best, min(at[j], matchWords(pattern[i:], words[j:])))
 			}
 			w := words[j]

@@ -97,6 +97,7 @@ func TestDecide(t *testing.T) {
 		{"perhaps rejected by find", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("find . -name x -exec rm {} +"), Ask, "rule 1 may be about `find . -name x -exec rm {} +`"},
 		{"perhaps rejected, as it is no command", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("ls (("), Ask, "rule 2 allows `ls`, but rule 1 may be about `ls ((`"},
 		{"a redirection is no command", []Rule{reject("rm **"), {Kinds: []string{"execute"}, Action: Allow}}, run("ls > x"), Allow, "kind execute"},
+		{"ask about a file", []Rule{{Paths: []string{"a"}, Action: Ask}, {Action: Allow}}, edit("/p/a"), Ask, "rule 1 asks"},
 		{"ask", []Rule{{Commands: []string{"git push **"}, Action: Ask}, allow("git **")}, run("git push"), Ask, "rule 1 asks"},
 
 		{"a path", []Rule{src}, edit("/p/src/a/b.go"), Allow, "path src/**"},
@@ -107,6 +108,8 @@ func TestDecide(t *testing.T) {
 		{"out by a link", []Rule{{Paths: []string{"**"}, Action: Allow}}, edit("/p/link/passwd"), Ask, ""},
 		{"a rule by a link", []Rule{{Paths: []string{"link/*"}, Action: Allow}}, edit("/etc/passwd"), Allow, "path link/*"},
 		{"home", []Rule{{Paths: []string{"~/notes/*.md"}, Action: Allow}}, edit("/home/me/notes/a.md"), Allow, "path ~/notes/*.md"},
+		{"home itself", []Rule{{Paths: []string{"~"}, Action: Reject}}, edit("/home/me"), Reject, "path ~"},
+		{"a name that begins like home", []Rule{{Paths: []string{"~x"}, Action: Reject}}, edit("/p/~x"), Reject, "path ~x"},
 		{"one of two endings", []Rule{{Paths: []string{"/p/*.{go,mod}"}, Action: Allow}}, edit("/p/go.mod"), Allow, "path /p/*.{go,mod}"},
 		{"exactly", []Rule{{Paths: []string{"README.md"}, Action: Allow}}, edit("/p/README.md"), Allow, "path README.md"},
 		{"not below", []Rule{{Paths: []string{"README.md"}, Action: Allow}}, edit("/p/README.md/x"), Ask, ""},
@@ -118,7 +121,12 @@ func TestDecide(t *testing.T) {
 		{"files do not allow a command", []Rule{src}, Request{Kind: "execute", Paths: named("/p/src/a"), Run: Shell("rm -rf /")}, Ask, ""},
 		{"a read that is a command", []Rule{{Kinds: []string{"read"}, Action: Allow}}, Request{Kind: "read", Run: Shell("cat x")}, Ask, ""},
 		{"a command that is called a read", []Rule{{Kinds: []string{"execute"}, Action: Reject}}, Request{Kind: "read", Run: Shell("cat x")}, Reject, "kind execute"},
+		{"a read that is a command is still one", []Rule{{Kinds: []string{"read"}, Action: Reject}}, Request{Kind: "read", Run: Shell("cat x")}, Reject, "kind read"},
+		{"what runs nothing is no command", []Rule{{Kinds: []string{"execute"}, Action: Reject}}, Request{Kind: "read"}, Ask, ""},
 		{"a command pattern without a command", []Rule{allow("**")}, edit("/p/a"), Ask, ""},
+		{"a command pattern without a command or a file", []Rule{allow("**")}, edit(), Ask, ""},
+		{"another agent's files", []Rule{{Agents: []string{"x"}, Paths: []string{"**"}, Action: Allow}}, edit(), Ask, ""},
+		{"files that are rejected", []Rule{{Paths: []string{"**"}, Action: Reject}}, edit(), Ask, ""},
 
 		{"a kind", []Rule{{Kinds: []string{"read", "search"}, Action: Allow}}, Request{Kind: "search"}, Allow, "kind read or search"},
 		{"another kind", []Rule{{Kinds: []string{"read", "search"}, Action: Allow}}, Request{Kind: "edit"}, Ask, ""},
@@ -133,10 +141,12 @@ func TestDecide(t *testing.T) {
 		{"private in a command", []Rule{{Action: Allow}}, run("cat .env.local"), Ask, "`/p/.env.local` is private"},
 		{"private in an option", []Rule{{Action: Allow}}, run("x --file=a/../.env"), Ask, "`/p/.env` is private"},
 		{"private in a redirection", []Rule{{Action: Allow}}, run("cat < .env"), Ask, "`/p/.env` is private"},
+		{"private by a link's name", []Rule{{Action: Allow}}, edit("/p/link/secret"), Ask, "`/p/link/secret` is private"},
+		{"private at one place", []Rule{{Action: Allow}}, edit("/keys/a"), Ask, "`/keys/a` is private"},
 		{"private and rejected", []Rule{{Action: Reject}}, edit("/p/.env"), Reject, "everything"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := List{Rules: c.rules, Private: []string{"**/.env", "**/.env.*", "**/.git/**"}}
+			l := List{Rules: c.rules, Private: []string{"**/.env", "**/.env.*", "**/.git/**", "l*/secret", "/keys/*"}}
 			must.Do(t, l.Check())
 			got := l.Decide(request(c.of))
 			if got.Action != c.want || got.Why != c.why {
@@ -152,6 +162,24 @@ func TestCaseAsTheFileSystem(t *testing.T) {
 	r.Fold = true
 	if got := l.Decide(r); got.Action != Allow {
 		t.Errorf("got %v", got)
+	}
+}
+
+// Without a home folder, or where one cannot be looked at, globs in it fit nothing.
+func TestGlobsInAFolderThatIsNotKnown(t *testing.T) {
+	l := List{Rules: []Rule{{Paths: []string{"~/**"}, Action: Allow}}}
+	r := request(Request{Kind: "edit", Paths: named("/x/a")})
+	r.Home = ""
+	check.Equal(t, l.Decide(r).Action, Ask, "without a home it is %s")
+	r.Home, r.Resolve = "/x", func(string) string { return "" }
+	check.Equal(t, l.Decide(r).Action, Ask, "with one that is not found it is %s")
+}
+
+// A command with more names than are looked at counts as private.
+func TestPrivateRequests(t *testing.T) {
+	l := List{Private: []string{"**/.env"}}
+	for script, want := range map[string]bool{"cat .env": true, "cat x": false, "cat {1..5000}": true} {
+		check.Equal(t, l.IsPrivate(request(Request{Run: Shell(script)})), want, "%s is private: %v", script)
 	}
 }
 
@@ -291,6 +319,7 @@ func TestMatchWord(t *testing.T) {
 	}{
 		{"a", "a", true},
 		{"a", "ab", false},
+		{"a*b*b*c", "a-b-c", false},
 		{"*", "", true},
 		{"a*", "ab", true},
 		{"*b", "ab", true},
@@ -333,6 +362,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		{"what is unclear is never allowed", tool(Allow, "*/*"), unclear, Ask},
 		{"nor by a rule about everything", []Rule{{Action: Allow}}, unclear, Ask},
 		{"what is unclear is asked about", append(tool(Reject, "tickets/find"), Rule{Action: Allow}), unclear, Ask},
+		{"its name and a path", []Rule{{Tools: []string{"tickets/*"}, Paths: []string{"**"}, Action: Allow}}, find, Ask},
 		{"its kind", []Rule{{Kinds: []string{"other"}, Action: Allow}}, find, Allow},
 		{"a kind that runs", []Rule{{Kinds: []string{"execute"}, Action: Allow}}, runs, Ask},
 		{"a path", []Rule{{Paths: []string{"**"}, Action: Allow}}, find, Ask},
@@ -346,6 +376,18 @@ func TestToolsOfMCPServers(t *testing.T) {
 		if got := list.Decide(request(c.of)); got.Action != c.want {
 			t.Errorf("%s: %+v", c.name, got)
 		}
+	}
+	elsewhere := find
+	elsewhere.Paths = named("/p/a", "/etc/x")
+	for name, c := range map[string]struct {
+		rules []Rule
+		of    Request
+		why   string
+	}{
+		"what is unclear":         {append(tool(Reject, "tickets/find"), Rule{Action: Allow}), unclear, "rule 1 may be about this tool"},
+		"files in part of a rule": {[]Rule{{Paths: []string{"**"}, Action: Allow}}, elsewhere, ""},
+	} {
+		check.Equal(t, List{Rules: c.rules}.Decide(request(c.of)).Why, c.why, "%s is asked about because %q", name)
 	}
 	for _, wrong := range []string{"tickets", "/find", "tickets/", "a/["} {
 		if (List{Rules: tool(Allow, wrong)}).Check() == nil {

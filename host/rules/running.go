@@ -85,13 +85,13 @@ func commandValues(name string, args []word) (values []string) {
 				values = append(values, value.text)
 			}
 		}
-		if !strings.HasPrefix(w.text, "-") || len(w.text) < 2 {
+		if !strings.HasPrefix(w.text, "-") {
 			continue
 		}
 		var rest []string // what follows the option, as one command and as words
 		option, value, joined := strings.Cut(w.text, "=")
 		switch {
-		case len(option) > 2 && commandOption.MatchString(option) || abbreviates(option, commandOptions...): // also with one dash, as of go, find and gcc
+		case commandOption.MatchString(option) || abbreviates(option, commandOptions...): // also with one dash, as of go, find and gcc
 			if joined {
 				rest = []string{value}
 			}
@@ -239,7 +239,7 @@ func scriptValues(name string, args []word) (values []string) {
 		if !joined && i+1 < len(args) {
 			value = args[i+1].text
 		}
-		if _, inner, ok := strings.Cut(value, "="); ok && strings.ContainsAny(inner, " \t\n;|&") {
+		if _, inner, _ := strings.Cut(value, "="); strings.ContainsAny(inner, " \t\n;|&") {
 			values = append(values, inner)
 		}
 		if strings.ContainsAny(value, " \t\n;|&[{") {

@@ -34,11 +34,7 @@ func runsByAwk(args []word) bool {
 				i++
 			}
 		case strings.HasPrefix(w.text, "-e"), long("--source"):
-			text := w.text[len("-e"):]
-			if strings.HasPrefix(text, "-") {
-				_, text, _ = strings.Cut(text, "=")
-			}
-			if program = false; awkRuns(text) {
+			if program = false; awkRuns(w.text[len("-e"):]) {
 				return true
 			}
 		case !strings.HasPrefix(w.text, "-"):
@@ -184,13 +180,10 @@ func readSed(s string, brackets bool) (runs, ok bool) {
 			if !ok {
 				return false, false
 			}
-			for c == 's' && s != "" && strings.IndexByte("gpiImMe0123456789w", s[0]) >= 0 {
+			for c == 's' && s != "" && // a w takes the rest of the line, as the command w does
+				strings.IndexByte("gpiImMe0123456789", s[0]) >= 0 {
 				if s[0] == 'e' {
 					return true, true
-				}
-				if s[0] == 'w' {
-					s = afterSedLine(s)
-					break
 				}
 				s = s[1:]
 			}

@@ -126,7 +126,7 @@ func isOneOf(list []string, name string) bool {
 
 // unversioned returns the name of a program without what distinguishes its builds.
 func unversioned(name string) string {
-	if bare, suffix, ok := strings.Cut(name, "."); ok && slices.Contains([]string{"exe", "static", "tiny", "basic", "nox", "gtk", "gtk3", "appimage"}, suffix) {
+	if bare, suffix, _ := strings.Cut(name, "."); slices.Contains([]string{"exe", "static", "tiny", "basic", "nox", "gtk", "gtk3", "appimage"}, suffix) {
 		name = bare
 	}
 	return strings.TrimRight(strings.TrimSuffix(name, "-static"), "0123456789.-")
@@ -147,7 +147,7 @@ func (s *stopper) stops(words []word, builtins bool, depth int) match {
 	if words[0].known && name != words[0].text {
 		best = max(best, s.matches(append([]word{{name, true}}, words[1:]...)))
 	}
-	if first, second, ok := strings.Cut(name, "-"); ok && len(s.pattern) > 1 && s.pattern[0] == first && s.pattern[1] == second { // git-push
+	if first, second, _ := strings.Cut(name, "-"); len(s.pattern) > 1 && s.pattern[0] == first && s.pattern[1] == second { // git-push
 		best = max(best, s.matches(append([]word{{first, true}, {second, true}}, words[1:]...)))
 	}
 	for _, prefix := range otherNames {
@@ -163,7 +163,7 @@ func (s *stopper) stops(words []word, builtins bool, depth int) match {
 		best = max(best, maybe)
 	}
 	if isOneOf(shells, name) && slices.ContainsFunc(words[1:], func(w word) bool {
-		return w.known && strings.ContainsAny(w.text, " \t\n;|&") && s.scriptRuns(w.text, depth)
+		return strings.ContainsAny(w.text, " \t\n;|&") && s.scriptRuns(w.text, depth)
 	}) {
 		best = max(best, maybe)
 	}
@@ -242,7 +242,7 @@ func (s *stopper) stopsBehind(name string, words []word, best match, depth int) 
 		default:
 			starts, operand = starts && operand, false
 		}
-		if w.known && strings.ContainsAny(w.text, script) && s.scriptRuns(w.text, depth) {
+		if strings.ContainsAny(w.text, script) && s.scriptRuns(w.text, depth) {
 			best = max(best, maybe)
 		}
 		if _, value, ok := setting(w); ok && s.holdsRun(value.text) {

@@ -103,7 +103,7 @@ func runsByGit(args []word) bool {
 		if strings.HasPrefix(strings.ToLower(value), "alias.") || strings.Contains(value, "=!") {
 			return true
 		}
-		if name, command, set := strings.Cut(value, "="); set && command != "" && gitCommandKey().MatchString(strings.ToLower(name)) && !harmlessCommands.MatchString(command) && !strings.HasPrefix(command, "ssh") {
+		if name, command, _ := strings.Cut(value, "="); command != "" && gitCommandKey().MatchString(strings.ToLower(name)) && !harmlessCommands.MatchString(command) && !strings.HasPrefix(command, "ssh") {
 			return true
 		}
 	}

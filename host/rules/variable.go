@@ -85,9 +85,9 @@ func assigned(a *syntax.Assign) (names bool, value string) {
 		first = beginning(a.Value)
 	}
 	switch {
-	case a.Naked && a.Name == nil: // a word of export's
-		return is.known && setCommand(is), ""
-	case a.Naked || a.Name == nil:
+	case a.Name == nil: // a word of export's
+		return setCommand(is), ""
+	case a.Naked:
 		return false, ""
 	case a.Name.Value == "PATH" && (a.Append || first == "PATH"):
 		return false, "" // what was found is found as before
