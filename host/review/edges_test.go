@@ -467,6 +467,12 @@ func TestRemadeFiles(t *testing.T) {
 		t.Errorf("refused there is %+v", g.Present)
 	}
 
+	r = moved()
+	r.Remade("f", Text("u\n"))
+	if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\nu\n" {
+		t.Errorf("another text is there: refused there is %q, %v", p.Want.Text, err)
+	}
+
 	for name, do := range map[string]func(r *Record){
 		"kept": func(r *Record) {
 			p, err := r.Plan("g", Keep, Selection{})

@@ -314,6 +314,9 @@ func (r *Record) Remade(path string, now Content) {
 		r.settle(added)
 		if !there {
 			f.Path, f.OldPath, r.files[path] = path, "", f
+			if unlike(f.Present.Text, now.Text) { // another text than the agent has moved away
+				r.set(f, Content{}, true)
+			}
 			r.set(f, now, false)
 			r.settle(f)
 		}
