@@ -12,10 +12,8 @@ import (
 // renames gives the file of a buffer another name, as :file and :write do, and removes it under the old one.
 func (w *world) renames(from, to string) {
 	w.t.Helper()
-	mode := modeOf(w.path(from))
 	w.copies(from, to)
-	w.saves(to)
-	w.chmod(to, mode)
+	w.savesAs(to, modeOf(w.path(from)))
 	w.remove(from)
 }
 
@@ -177,4 +175,29 @@ func TestRenamedAfterTheTurn(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Permissions that the agent has changed come back where the user reads the file anew and renames it at once, so that it
+// is there no more when the host hears of the first.
+func TestReadAnewAndRenamedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.clientWrites("f", "f1\n", "a1\nf1\n")
+	w.chmod("f", 0o755)
+	w.end()
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.text, b.gone = b.synced, true
+	w.disk.Unlock()
+	w.remove("f")
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &b.text, Form: b.form})
+	w.copies("f", "g")
+	w.savesAs("g", 0o755)
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `g 644 "f1\n"`, "there is %s")
+	check.Equal(t, w.changes(), "", "the record has %q")
 }

@@ -568,7 +568,8 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	switch now.Mode = mode; {
 	case !opened:
 		was, _ := l.known(l.turn, now)
-		now.Mode = cmp.Or(was.Mode, mode) // which the user does not change
+		is, _ := l.record.Present(o.Path)
+		now.Mode = cmp.Or(was.Mode, mode, is.Mode) // which the user does not change
 	case mode == 0 && now.Text == "":
 		now.Content = review.Content{} // the buffer shows a file that is not there
 	}

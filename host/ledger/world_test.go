@@ -383,6 +383,11 @@ func (w *world) types(name string, change func(string) string) {
 // saves writes a buffer.
 func (w *world) saves(name string) {
 	w.t.Helper()
+	w.savesAs(name, cmp.Or(modeOf(w.path(name)), 0o644))
+}
+
+func (w *world) savesAs(name string, mode fs.FileMode) {
+	w.t.Helper()
 	w.follow(w.path(name), true)
 	w.disk.Lock()
 	b := w.bufs[w.path(name)]
@@ -390,10 +395,6 @@ func (w *world) saves(name string) {
 	b.synced, b.gone = b.text, false
 	w.disk.Unlock()
 	w.must(err)
-	mode := fs.FileMode(0o644)
-	if info, err := os.Stat(w.path(name)); err == nil {
-		mode = info.Mode().Perm()
-	}
 	w.write(name, string(data))
 	w.chmod(name, mode)
 	text := buffers.Decoded(data)
@@ -651,7 +652,7 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	disk := buffers.Decoded(has)
 	w.disk.Unlock()
 	w.between("edited", e.Path)
-	done(buffers.Written{Path: e.Path, Disk: &disk}, failure("edit", e.Path, failed))
+	done(buffers.Written{Path: e.Path, Disk: &disk, FormAfter: buffers.Form(has)}, failure("edit", e.Path, failed))
 }
 
 // failure is how a fault of a file is told.
