@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -80,23 +81,19 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 }
 
 // partUnder returns what notes what the disk has of the agent's when the user has decided about a part of it; nil where
-// that is not known.
+// that is not known, or where the buffer lacks some of it.
 func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	r, known := l.recordUnder(path, nil)
-	if !known || len(l.behind[path]) > 0 {
+	if !known || slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
 		return nil
 	}
 	if was, changed := r.Present(path); !changed || !onDisk(path).SameText(was) {
 		return nil
 	}
-	turn, noted := l.turn, l.inStep[path]
 	before, _ := l.record.File(path)
+	turn, in := l.turn, map[*turns.Turn]review.Image{}
 	if do == review.Keep {
-		return func() {
-			if f, _ := l.record.File(path); keepLike(r, path, before.Accepted.Text, f.Accepted.Text) {
-				l.inStep[path] = inStep{r.Image(path), noted.turns}
-			}
-		}
+		in = maps.Clone(l.inStep[path].turns)
 	}
 	var its *review.Record
 	if turn != nil {
@@ -104,13 +101,16 @@ func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	}
 	return func() {
 		is := onDisk(path)
+		if f, _ := l.record.File(path); do == review.Keep && !keepLike(r, path, before.Accepted.Text, f.Accepted.Text) {
+			return
+		}
 		r.Now(path, is)
-		s := inStep{r.Image(path), map[*turns.Turn]review.Image{}}
 		if its != nil {
 			its.Now(path, is)
-			s.turns[turn.Turn] = its.Image(path)
+			in[turn.Turn] = its.Image(path)
 		}
-		l.inStep[path] = s
+		l.settled(path)
+		l.inStep[path] = inStep{r.Image(path), in}
 	}
 }
 

@@ -385,6 +385,36 @@ func TestAPartThatIsDecidedBesideUnsavedText(t *testing.T) {
 	}
 }
 
+// A hunk that was decided about stays so where the agent had written it under unsaved text, and that is given up.
+func TestAPartThatCameUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	for do, left := range map[review.Decision]string{review.Reject: "f1\nf2\nf3\nf4\n", review.Keep: "a1\nf2\nf3\nf4\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\nf4\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(string) string { return "f1\nf2\nu1\nf3\nf4\n" })
+		w.write("f", "a1\nf2\nf3\na4\n")
+		w.sees("f")
+		done := make(chan error)
+		w.ledger.Decide(Decision{Do: do, Path: w.path("f"), Which: func(f review.File) review.Selection {
+			return review.Selection{Hunks: []int{0}}
+		}}, func(_ int, err error) { done <- err })
+		w.must(<-done)
+		w.rereads("f")
+		w.end()
+		var pending []review.Hunk
+		for _, h := range w.files()[0].Hunks {
+			if h.State == review.Pending {
+				pending = append(pending, h)
+			}
+		}
+		check.Slice(t, pending, []review.Hunk{{OldStart: 4, OldCount: 1, NewStart: 4, NewCount: 1, State: review.Pending}}, "pending are %v")
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), left, "after %s, then all is refused: there is %q", do)
+	}
+}
+
 // What was kept of the disk under unsaved text stays when the rest is refused and when the buffer is read again, and is
 // undone with its turn.
 func TestWhatIsKeptUnderUnsavedText(t *testing.T) {
