@@ -436,8 +436,16 @@ func (r *halves) undoes(turns int) {
 	}
 }
 
-// resolves has the user decide between their unsaved lines and the agent's on the disk.
+// resolves has the user decide between their unsaved lines and the agent's on the disk. Where the file then goes back to
+// another path, they close its buffer, see stays.
 func (r *halves) resolves(f *half) {
+	name := f.is().name
+	defer func() {
+		if f.is().name != name {
+			r.wipe(name)
+			f.lower, f.loaded = f.saved, false
+		}
+	}()
 	switch r.IntN(4) {
 	case 0:
 		r.did("user saves %s over what the disk has", f.id)

@@ -674,3 +674,18 @@ func TestSavedBytesThatTheAgentRemoves(t *testing.T) {
 		check.Equal(t, w.tree(), `f 644 "\x00u1\n"`, "there is %s")
 	}
 }
+
+// A buffer that is closed where no file is any more, as the user has refused its move, tells nothing of the agent.
+func TestClosedWhereAMoveWasRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.call("move", func() { w.move("f", "g") }, "f", "g")
+	w.edit("g")
+	w.decide(review.Reject, "")
+	w.wipe("g")
+	w.end()
+	check.Equal(t, w.changes(), "moved f rejected\n", "the record has %q")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

@@ -159,6 +159,12 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	return true
 }
 
+// sawGone reports whether no file was at a path when that was last seen in the turn.
+func (t *turn) sawGone(path string) bool {
+	is, seen := t.seen[path]
+	return seen && !is.Exists
+}
+
 // isCopy reports whether a file is what the user has written under another name, and was not seen since.
 func (t *turn) isCopy(now fileState) bool {
 	_, seen := t.seen[now.path]
@@ -596,7 +602,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			l.named.Store(o.Path, true)
 			l.report([]Event{{o.Path, "disk"}})
 		}
-	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over)):
+	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over || t.sawGone(o.Path))):
 		return // as reported
 	case mode == 0 && !o.Saved && l.leftByUser(t, fileState{path: o.Path}):
 		now.Content = review.Content{}
