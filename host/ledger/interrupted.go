@@ -216,9 +216,10 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 	}
 	list := l.behind[now.path]
 	came := len(list) > 0 && now.Exists
-	if came && list[len(list)-1].turn != t { // what the disk has got since is the turn's
-		was := list[len(list)-1].is
-		l.behind[now.path] = append(list, behind{turn: t, was: was, before: was, is: now.Content})
+	if came {
+		if last := list[len(list)-1]; last.turn != t || last.kept { // what the disk has got since is the turn's
+			l.behind[now.path] = append(list, behind{turn: t, was: last.is, before: last.is, is: now.Content})
+		}
 	}
 	had, told := t.disk[now.path]
 	if told && had.SameText(now.Content) && had.SameText(t.seen[now.path]) {

@@ -734,3 +734,23 @@ func TestTakenUpWithoutAWatch(t *testing.T) {
 	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
 	check.Equal(t, w.onDisk("f"), "f1\na1\n", "there is %q")
 }
+
+// What the user has kept of the disk in a conflict stays kept where Neovim is killed with the host at once, and what the
+// agent has written there since is pending.
+func TestKeptInAConflictBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f1\nf2\nu3\n" })
+	w.write("f", "f1\nf2\na3\n")
+	w.sees("f")
+	w.decide(review.Keep, "f")
+	w.call(session.KindEdit, func() {}, "f")
+	w.write("f", "a1\nf1\nf2\na3\n")
+	w.killed(false)
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nf2\na3\n", "there is %q")
+}

@@ -163,6 +163,7 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 				l.behind[path] = list
 			}
 		}
+		l.saveSoon()
 		done(0, nil)
 		return
 	}
