@@ -576,7 +576,8 @@ const (
 )
 
 // byUser returns the file's layers with another text by the user. If they undo their own edits, all lines belong to
-// whom they did before those; also if they undo changes by the agent, unless these are recognized one by one.
+// whom they did before those; also if they undo changes by the agent, unless these are recognized one by one, or no line
+// is back.
 func (f *file) byUser(text string) *layers {
 	f.became(f.text)
 	var now *layers
@@ -587,6 +588,9 @@ func (f *file) byUser(text string) *layers {
 			now = l
 			break
 		}
+	}
+	if now != nil && !users && !brings(f.text.present(), text) {
+		now = nil
 	}
 	if now == nil || !users {
 		l := *f.text
@@ -599,12 +603,17 @@ func (f *file) byUser(text string) *layers {
 	return now
 }
 
+// brings reports whether another text has lines that the first one has not.
+func brings(was, is string) bool {
+	return slices.ContainsFunc(linediff.Compare(linediff.Lines(was), linediff.Lines(is)), func(e linediff.Edit) bool { return e.B0 < e.B1 })
+}
+
 // became notes the layers that a file gets; others than the last known ones are of a decision.
 func (f *file) became(now *layers) {
 	if n := len(f.texts); n == 0 || f.texts[n-1] != f.text {
 		f.texts, f.agents = []*layers{f.text}, nil
 	}
-	others := slices.DeleteFunc(slices.Clone(f.texts), func(l *layers) bool { return l == now || len(l.present()) > maxText })
+	others := slices.DeleteFunc(f.texts, func(l *layers) bool { return l == now || len(l.present()) > maxText })
 	f.texts = append(others[max(0, len(others)+1-mostTexts):], now)
 }
 

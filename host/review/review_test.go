@@ -90,6 +90,10 @@ func TestHunks(t *testing.T) {
 		"the agent's line and one of the user's changed": {
 			[]step{agent(letters("abc"), letters("aXc")), user(letters("aZu"))}, letters("abu"), []span{{2, 1, 2, 1}},
 		},
+		"the user's last line is taken out where the agent had removed others of theirs": {
+			[]step{agent(letters("abc"), letters("aXbc")), user(letters("aXb123c")), agent(letters("aXb123c"), letters("aXb1c")), user(letters("aXbc"))},
+			letters("ab23c"), []span{{1, 0, 2, 1}, {3, 2, 3, 0}},
+		},
 		"both replaced by more": {
 			[]step{agent(letters("abc"), letters("aXc")), user(letters("a123"))}, letters("a123b"), []span{{5, 1, 4, 0}},
 		},
