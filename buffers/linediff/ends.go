@@ -20,6 +20,12 @@ func Ends(a, b string) (start, end int) {
 	return start, end
 }
 
+// Common returns how many bytes of two texts are the same at their beginnings, and at the ends of what is left.
+func Common(a, b string) (start, end int) {
+	start = alike(a, b)
+	return start, alikeBehind(a[start:], b[start:])
+}
+
 // stride is how many bytes are compared at once.
 const stride = 4096
 

@@ -133,7 +133,7 @@ func TestDecisions(t *testing.T) {
 		},
 		"rejected, and the user writes another": {
 			func(t *testing.T, r *Record) { decide(t, r, Reject, hunk(0)); r.Now("f", Text(letters("aucYe"))) },
-			want{"aucYe", "aucde", "aucde", []span{{4, 1, 4, 1}}, nil, []span{{2, 1, 2, 1}}, Pending},
+			want{"aucYe", "aucde", "aucde", []span{{4, 1, 4, 1}}, nil, []span{{2, 0, 2, 0}}, Pending},
 		},
 		"what was kept undone by the user": {
 			func(t *testing.T, r *Record) { decide(t, r, Keep, Selection{}); r.Now("f", Text(letters("abcYe"))) },

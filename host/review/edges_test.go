@@ -665,9 +665,9 @@ func TestAnUndoWithALineMore(t *testing.T) {
 	if err == nil && p.Want.Text != "1\n2\nmine\n" {
 		t.Errorf("a refusal of all leaves %q", p.Want.Text)
 	}
-	// What is typed in the place of the agent's lines, and is not what was there before, stays the agent's.
+	// What is made of the agent's lines, and is not what was there before, stays the agent's.
 	r.Changed("/g", Text("1\n2\n"), Text("1\na\nb\n"))
-	r.Now("/g", Text("1\nx\ny\n"))
+	r.Now("/g", Text("1\nax\nby\n"))
 	if p, err := r.Plan("/g", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\n" {
 		t.Errorf("a refusal of changed lines leaves %q, %v", p.Want.Text, err)
 	}

@@ -63,12 +63,12 @@ func (h *history) step() {
 	h.check()
 }
 
-// userEdits makes one edit of which it is clear whose the lines are: lines put in anywhere, lines taken
-// out, or lines that are not the agent's changed.
+// userEdits makes one edit of which it is clear whose the lines are: lines put in anywhere, lines taken out or replaced,
+// the agent's added to.
 func (h *history) userEdits() {
 	at := h.IntN(len(h.present) + 1)
 	end := min(at+h.IntN(4), len(h.present))
-	switch h.IntN(3) {
+	switch h.IntN(4) {
 	case 0:
 		var fresh []string
 		for range 1 + h.IntN(3) {
@@ -80,7 +80,17 @@ func (h *history) userEdits() {
 	case 2:
 		changed := slices.Clone(h.present)
 		for i := at; i < end; i++ {
-			changed[i] = h.line(map[bool]string{true: "a", false: "u"}[changed[i][0] == 'a']) // it stays whose it is
+			if changed[i][0] == 'a' {
+				changed[i] = strings.TrimSuffix(changed[i], "\n") + "+\n"
+			} else {
+				changed[i] = h.line("u")
+			}
+		}
+		h.present = changed
+	case 3:
+		changed := slices.Clone(h.present)
+		for i := at; i < end; i++ {
+			changed[i] = h.line("u")
 		}
 		h.present = changed
 	}

@@ -85,14 +85,39 @@ func TestHunks(t *testing.T) {
 			[]step{agent(letters("abc"), letters("a")), user(letters("au"))}, letters("abcu"), []span{{2, 2, 1, 0}},
 		},
 		"the agent's line changed": {
-			[]step{agent(letters("abc"), letters("aXc")), user(letters("aZc"))}, letters("abc"), []span{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), user("a\nX!\nc\n")}, letters("abc"), []span{{2, 1, 2, 1}},
 		},
 		"the agent's line and one of the user's changed": {
-			[]step{agent(letters("abc"), letters("aXc")), user(letters("aZu"))}, letters("abu"), []span{{2, 1, 2, 1}},
+			[]step{agent(letters("abc"), letters("aXc")), user("a\nX!\nu\n")}, letters("abu"), []span{{2, 1, 2, 1}},
+		},
+		"another line in the place of the agent's": {
+			[]step{agent(letters("abc"), letters("aXYc")), user(letters("auYc"))}, letters("aubc"), []span{{3, 1, 3, 1}},
+		},
+		"an earlier line of the agent's is back": {
+			[]step{agent(letters("abc"), letters("aXc")), agent(letters("aXc"), letters("aYc")), user(letters("aXc"))}, letters("abc"), []span{{2, 1, 2, 1}},
+		},
+		"the agent's line is back where the user had another one": {
+			[]step{agent(letters("abc"), letters("aXc")), user(letters("auc")), agent(letters("auc"), letters("aucY")), user(letters("auc")), user(letters("aXc"))},
+			letters("abc"), []span{{2, 1, 2, 1}},
 		},
 		"the user's last line is taken out where the agent had removed others of theirs": {
 			[]step{agent(letters("abc"), letters("aXbc")), user(letters("aXb123c")), agent(letters("aXb123c"), letters("aXb1c")), user(letters("aXbc"))},
 			letters("ab23c"), []span{{1, 0, 2, 1}, {3, 2, 3, 0}},
+		},
+		"the agent's line emptied": {
+			[]step{agent(letters("abc"), letters("aXc")), user("a\n\nc\n")}, letters("abc"), []span{{2, 1, 2, 1}},
+		},
+		"the agent's line emptied, and another typed there": {
+			[]step{agent(letters("abc"), letters("aXc")), user("a\n\nc\n"), user(letters("auc"))}, letters("aubc"), []span{{3, 1, 2, 0}},
+		},
+		"the agent's line changed, and others typed around it": {
+			[]step{agent(letters("abc"), letters("aXc")), user("a\n\nu\nX!\nv\nc\n")}, "a\n\nu\nb\nv\nc\n", []span{{4, 1, 4, 1}},
+		},
+		"the agent's line changed, and the user's below it removed": {
+			[]step{agent(letters("abcd"), letters("aXcd")), user("a\nX!\nd\n")}, letters("abd"), []span{{2, 1, 2, 1}},
+		},
+		"the agent's line and the user's joined": {
+			[]step{agent(letters("abcd"), letters("aXcd")), user("a\nX c\nd\n")}, "a\nX c\nb\nd\n", []span{{3, 1, 2, 0}},
 		},
 		"both replaced by more": {
 			[]step{agent(letters("abc"), letters("aXc")), user(letters("a123"))}, letters("a123b"), []span{{5, 1, 4, 0}},

@@ -34,7 +34,7 @@ type line struct {
 }
 
 // change replaces the present text with one that the agent or the user has made from it. What the user changes also
-// changes in the base, except in the agent's lines: what becomes of those stays the agent's.
+// changes in the base, except in the agent's lines: what they make of those stays the agent's.
 func (t *textDiff) change(now string, agent bool) {
 	if now == t.present {
 		return
@@ -221,36 +221,70 @@ func owned(texts []string, agent bool) []line {
 
 // replaced returns lines with those of the present text among them, gone, replaced by texts.
 func replaced(lines, gone []line, texts []string, agent bool) []line {
-	var out []line
-	switch {
-	case !agent && len(gone) == len(texts):
-		// Line by line: what the user makes of an agent's line stays the agent's.
-		i := 0
-		for _, l := range lines {
-			if l.owner != removed {
-				l.text = texts[i]
-				l.typed = l.owner == both
-				i++
-			}
-			out = append(out, l)
-		}
-	case !agent:
-		// More or fewer lines are the user's, whoever owned the old ones.
-		out = owned(texts, false)
-		for _, l := range lines {
-			if l.owner == removed {
-				out = append(out, l)
-			}
-		}
-	default:
+	if agent {
+		var out []line
 		for _, l := range lines {
 			if l.owner != added {
 				out = append(out, line{owner: removed, text: l.text})
 			}
 		}
-		out = append(out, owned(texts, true)...)
+		return append(out, owned(texts, true)...)
 	}
-	return out
+	var out, old []line // old are those that the agent has removed here
+	became := versions(gone, texts)
+	n, i := 0, 0 // of texts, of gone
+	for _, l := range lines {
+		if l.owner == removed {
+			old = append(old, l)
+			continue
+		}
+		if at := became[i]; at >= 0 {
+			out = append(append(out, owned(texts[n:at], false)...), old...)
+			l.text, l.typed = texts[at], l.owner == both
+			out, old, n = append(out, l), nil, at+1
+		}
+		i++
+	}
+	return append(append(out, owned(texts[n:], false)...), old...)
+}
+
+// mostPairs bounds how many pairs of lines are compared where the user has replaced lines by more or fewer.
+const mostPairs = 1 << 20
+
+// versions returns which of texts the user has made of each line that is gone, -1 if none: what they make of the agent's
+// lines stays the agent's, all else is theirs.
+func versions(gone []line, texts []string) []int {
+	became := make([]int, len(gone))
+	next := 0
+	for i, l := range gone {
+		became[i] = -1
+		if len(gone) == len(texts) { // line by line
+			if l.owner == both || isVersion(l.text, texts[i]) || !notBlank(texts[i]) {
+				became[i] = i
+			}
+			continue
+		}
+		joined := func(text string) bool { // with a line of the user's
+			return slices.ContainsFunc(gone, func(l line) bool {
+				own := strings.TrimSpace(l.text)
+				return l.owner == both && own != "" && strings.Contains(text, own)
+			})
+		}
+		for at := next; l.owner == added && at < len(texts) && became[i] < 0 && len(gone)*len(texts) <= mostPairs; at++ {
+			if isVersion(l.text, texts[at]) && !joined(texts[at]) {
+				became[i], next = at, at+1
+			}
+		}
+	}
+	return became
+}
+
+// isVersion reports whether the user has made a line from one of the agent's, rather than put another in its place: at the
+// beginning and end, three quarters of the shorter one are in both.
+func isVersion(was, is string) bool {
+	was, is = strings.TrimSpace(was), strings.TrimSpace(is)
+	start, end := linediff.Common(was, is)
+	return was != "" && is != "" && 4*(start+end) >= 3*min(len(was), len(is))
 }
 
 // broughtBack turns lines that the user has typed, and that the agent had removed at this very place, back into those.

@@ -149,9 +149,9 @@ func TestUndoAfterTheUsersEdits(t *testing.T) {
 			return strings.Contains(s.Notifications(), "2 files as before the turn.\n") || strings.HasSuffix(s.Notifications(), "2 files as before the turn.")
 		})
 		has(mine(lines), strings.Replace(lines, "8", "8, by me", 1))
-		// What is left are the lines that were the agent's once.
+		// What is left are the lines that the agent had replaced, where the user's are now.
 		s.Await("the record of it", func() bool {
-			return allChanges(s) == "modified shown.txt -6,1+6,1\nmodified plain.txt -8,1+8,1\n"
+			return allChanges(s) == "modified shown.txt -7,1+6,0\nmodified plain.txt -9,1+8,0\n"
 		})
 		s.Command("Acp undo")
 		s.AwaitNotification("Nothing to undo.")

@@ -291,18 +291,16 @@ func (u *userFile) edited(before, after []string, undo bool) {
 	u.opaque = u.opaque || u.bytes || isBinary(before)
 	had, has := setOf(before), setOf(after)
 	isAgents := func(line string) bool { return line[0] != 'u' && u.lines[line] == nil }
-	changesAgents := false
 	for _, line := range before {
 		l := u.lines[line]
 		switch {
 		case has[line]:
 		case l == nil:
-			changesAgents = true
 			u.meddled[line], u.takenOut[line] = true, true
 		case undo && l.overruled:
 			l.buffer = either
 		default:
-			changesAgents, u.unclear[line] = changesAgents || l.buffer == either, l.buffer == either
+			u.unclear[line] = l.buffer == either
 			l.buffer = absent
 		}
 	}
@@ -323,11 +321,7 @@ func (u *userFile) edited(before, after []string, undo bool) {
 			}
 			continue
 		}
-		l := &userLine{buffer: present}
-		if changesAgents && !undo {
-			l.buffer = either // a changed line of the agent's
-		}
-		u.lines[line] = l
+		u.lines[line] = &userLine{buffer: present}
 		u.place(line, after)
 	}
 
@@ -347,9 +341,6 @@ func (u *userFile) edited(before, after []string, undo bool) {
 		}
 		for _, l := range u.hidden(text, from, to, setOf(slices.Concat(before, after))) {
 			l.unsure = true
-			if changesAgents && !undo && l.buffer == present {
-				l.buffer = either
-			}
 		}
 	}
 }
