@@ -84,7 +84,7 @@ var ErrSetAside = errors.New("was unreadable")
 // load brings kept up to date; mu is held.
 func (s *Store) load() error {
 	info, err := os.Stat(s.path)
-	if err == nil && s.stamp.file != nil && os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at) {
+	if os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at) {
 		return nil
 	}
 	s.kept, s.stamp = nil, stamp{}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -51,6 +52,7 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Mode(), err)
 	}
+	check.Equal(t, s.Dir(), filepath.Dir(path), "its folder is %s")
 	if left, _ := filepath.Glob(path + ".new*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -241,8 +243,12 @@ func TestWhatCannotBeReadOrWritten(t *testing.T) {
 			}
 			path := filepath.Join(t.TempDir(), "acp", base)
 			c.place(path)
-			if err := Open(path).Add(yes(question)); (err == nil) != c.adds || errors.Is(err, ErrSetAside) != c.asideToo {
+			err := Open(path).Add(yes(question))
+			if (err == nil) != c.adds || errors.Is(err, ErrSetAside) != c.asideToo {
 				t.Errorf("to add it says %v", err)
+			}
+			if link, err := os.Readlink(path + ".new"); err == nil {
+				t.Errorf("it leaves %s, %s", path+".new", link)
 			}
 			if c.asideToo {
 				return // the next one finds no file
@@ -342,9 +348,13 @@ func TestAFileOfAnotherNeovim(t *testing.T) {
 // Former versions kept answers for any file of a project, which is more than anybody was shown.
 func TestVagueAnswersAreDropped(t *testing.T) {
 	s, path := open(t)
-	text := `{"version":1,"answers":[{"id":"1","agent":"a","project":"/p","kind":"read","inside":true,"allow":true},{"id":"2","agent":"a","project":"/p","kind":"read","paths":["/p/x"],"allow":true}]}`
+	text := `{"version":1,"answers":[{"id":"1","agent":"a","project":"/p","kind":"read","inside":true,"allow":true},{"id":"2","agent":"a","project":"/p","kind":"read","paths":["/p/x"],"allow":true},{"id":"3","command":"x"},{"id":"4","input":"x"},{"id":"5","mcp":"a/b"}]}`
 	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
-	if list, err := s.List(); err != nil || len(list) != 1 || list[0].ID != "2" {
-		t.Errorf("kept are %v, %v", list, err)
+	list, err := s.List()
+	must.Do(t, err)
+	ids := ""
+	for _, a := range list {
+		ids += a.ID
 	}
+	check.Equal(t, ids, "2345", "kept are %s")
 }
