@@ -102,6 +102,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		d.before.Store(false)
 		d.is(d.store("a.txt", "x\n"), "")
+		check.Equal(t, d.open() == nil, true, "what is free is not asked about: %v")
 		other, err := filepath.EvalSymlinks(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
@@ -114,6 +115,9 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		snap := d.shows()
 		if snap.Title != "Write "+path || snap.Description != "It is outside of the session's folder." || len(snap.Options) != 2 || snap.ToolCallID != "" {
 			t.Errorf("shown is %v", snap)
+		}
+		if old := d.open().call.Content[0].(session.Diff).OldText; old == nil || *old != "old\n" {
+			t.Errorf("it is told of %v", old)
 		}
 		if !strings.Contains(d.text(), "- old") || !strings.Contains(d.text(), "+ new") || snap.Waited != 0 {
 			t.Errorf("the float has\n%s", d.text())
@@ -187,6 +191,9 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 			t.Errorf("shown is %v", snap)
 		}
 		check.Equal(t, len(d.asks), 1, "%d questions are open")
+		lines := d.shows().Lines
+		check.Equal(t, lines[len(lines)-1], "It is outside of the session's folder.", "its last line is %q")
+		check.Slice(t, d.reads, []string{"asks"}, "before the answer it is told %q")
 		d.answer("reject_always")
 		if allowed != 1 || !strings.Contains(text, "the user did not allow it") {
 			t.Errorf("answered %d times, %q", allowed, text)

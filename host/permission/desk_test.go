@@ -2,6 +2,7 @@ package permission
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -43,6 +44,7 @@ type desk struct {
 	saves           chan struct{} // if set, what a write has made is saved when it is closed
 	due             atomic.Bool   // Neovim is to be told
 	watch           *buffers.Watch
+	typed           string        // the path of a file of which a buffer has unsaved text
 	silent          chan struct{} // if set, Neovim answers nothing about buffers before it is closed
 	ready, stopping bool
 
@@ -52,6 +54,7 @@ type desk struct {
 	prompts   []string         // put first in the queue
 	cancels   int              // of the turn
 	reviewed  map[string]bool  // by path, whether the last write was as the user was shown
+	reads     []string         // what is told of the agent's reads
 	moved     []string         // from and to
 	followed  []string         // the paths of edits that the follower was told of
 	asks      []rpc.Permission // the requests that wait, as Lua was told last
@@ -121,8 +124,8 @@ func newDesk(t *testing.T) *desk {
 				d.said = append(d.said, text)
 			}
 		},
-		Asks:  func() {},
-		Reads: func(session.ReadTextFile) {},
+		Asks:  func() { d.told(func() { d.reads = append(d.reads, "asks") }) },
+		Reads: func(session.ReadTextFile) { d.told(func() { d.reads = append(d.reads, "may") }) },
 		Noted: func(then func()) {
 			if d.saves != nil {
 				<-d.saves
@@ -162,8 +165,11 @@ func (d *desk) Batch(ops []any) ([]any, time.Duration, error) {
 	return answers, 0, nil
 }
 
-// CallBuffers is Neovim's end of the buffers: it has none.
-func (d *desk) CallBuffers(ctx context.Context, _ string, _, _ any) error {
+// CallBuffers is Neovim's end of the buffers: it has one at most.
+func (d *desk) CallBuffers(ctx context.Context, _ string, args, result any) error {
+	if of, ok := args.(map[string]any); ok && of["path"] == d.typed {
+		return json.Unmarshal([]byte(`{"Buf": 7, "Modified": true, "Modifiable": true, "Lines": 1, "Slice": {"Text": "mine", "Last": 1, "Ended": true}}`), result)
+	}
 	if d.silent == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -181,12 +182,27 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			{FileEdit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "dir", Text: new("")}, nil, "directory"},
+			{FileEdit{Path: "d", Delete: true}, nil, "unsaved text of the user's"},
+			{FileEdit{Path: "d", To: "new"}, nil, "unsaved text of the user's"},
 		} {
+			d.typed = ""
+			if strings.Contains(c.says, "unsaved") {
+				d.typed = filepath.Join(d.dir, "d")
+			}
 			got := d.change(ctx, FileEdit{Path: "f", Text: new("F\n")}, c.edit)
 			if got.answered != 1 || c.err != nil && !errors.Is(got.err, c.err) || got.err == nil || !strings.Contains(got.err.Error(), c.says) || d.open() != nil {
 				t.Errorf("%+v: answered %d times, %v", c.edit, got.answered, got.err)
 				d.answer("reject")
 			}
+		}
+		d.typed = ""
+		for _, e := range []FileEdit{{Path: "d", Delete: true}, {Path: "d", To: "new"}} { // typed into after the question
+			got := d.change(ctx, e)
+			d.typed = filepath.Join(d.dir, "d")
+			if d.answer("allow"); got.err == nil || !strings.Contains(got.err.Error(), "unsaved text of the user's") || d.tree() != "a=a b=b c=c d=d dir= f=f link=a" {
+				t.Errorf("what is typed into is gone: %v, %s", got.err, d.tree())
+			}
+			d.typed = ""
 		}
 		gone, leave := context.WithCancel(ctx)
 		leave()
@@ -331,6 +347,22 @@ func TestQuestionsAboutOurTools(t *testing.T) {
 		if ask("reject_once"); len(got) != 1 || d.open() == nil {
 			t.Errorf("answered %q, though nothing allows", got)
 		}
+		// Unless a rule asks, or nobody knows which call it is about.
+		d.config.Ours = func(*session.ToolCall) bool { return true }
+		for name, c := range map[string]struct {
+			id, why string
+			shown   bool
+		}{"ours": {"c", "", false}, "asked about by a rule": {"c", "rule 1 asks", true}, "of no call": {"", "", true}} {
+			d.on(func() {
+				d.WithdrawAll("cancel")
+				p := &request{asked: session.PermissionRequest{Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}}, answer: func(string, string) {}, stop: func() bool { return true }}
+				p.asked.Call.ID = c.id
+				d.queue.pending = append(d.queue.pending, p)
+				d.decided(p, policy.Decision{Why: c.why})
+			})
+			check.Equal(t, d.open() != nil, c.shown, "%s: the user is asked: %v", name)
+		}
+		d.on(func() { d.WithdrawAll("cancel") })
 	})
 }
 
@@ -403,6 +435,8 @@ func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {
 	}{
 		{"edits", []edited{edit, edit}, session.KindEdit},
 		{"a move", []edited{move}, session.KindMove},
+		{"a move of the same text", []edited{{FileEdit: FileEdit{To: "/b", Text: &text}, before: new("new")}}, session.KindMove},
+		{"a move with another text", []edited{{FileEdit: FileEdit{To: "/b", Text: &text}, before: new("old")}}, session.KindEdit},
 		{"a move among edits", []edited{edit, move, edit}, session.KindMove},
 		{"a deletion among edits", []edited{edit, gone, edit}, session.KindDelete},
 		{"a deletion and a move", []edited{move, gone}, session.KindDelete},

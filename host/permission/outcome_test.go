@@ -11,6 +11,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -151,9 +152,12 @@ func TestShortListsOfInputs(t *testing.T) {
 	var got []string
 	for _, l := range inputLines(&call, func(string, string) bool { return false }) {
 		got = append(got, l.Text)
+		check.Slice(t, l.Marks, []styled.Mark{{EndCol: len(l.Text), Group: styled.Output}}, "it is marked %v")
 	}
 	want := []string{"a:", "  - 1", "b: {}", "c: []", "d:", "  e: 0", "f:", "g:", "  - - 2"}
 	check.Deep(t, got, want, "the input is %q")
+	said := toolLines(&call, session.MCPCall{}, []string{"what the agent says"})
+	check.Equal(t, len(said) == 1 && said[0].Text == "what the agent says", true, "without arguments its text is shown: %v")
 }
 
 // Lines that are in no hunk belong to none, and what is not known between two stretches keeps them apart.

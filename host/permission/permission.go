@@ -161,8 +161,8 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 
 // Observe handles an update from the agent, which may say more about the subject of an open request.
 func (rs *Requests) Observe(u session.Update) {
-	patch, ok := u.(session.ToolCallPatch)
-	if !ok || patch.ID == "" {
+	patch, _ := u.(session.ToolCallPatch)
+	if patch.ID == "" {
 		return
 	}
 	rs.queue.observe(patch.ID)

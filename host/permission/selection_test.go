@@ -273,7 +273,7 @@ func TestWhatAnAnswerComesTo(t *testing.T) {
 				if len(got) != 1 || got[0] != c.option+" by user" || len(s.queue.pending) > 0 {
 					t.Errorf("%s: answered %q", name, got)
 				}
-				if (len(s.queue.accepted) > 0) != c.accepted || (len(s.queue.unwanted) > 0) != c.unwanted || (len(s.prompts) > 0) != c.prompt || (len(s.said) > 0) != (c.remark != "") {
+				if (len(s.queue.accepted) > 0) != c.accepted || (len(s.queue.unwanted) > 0) != c.unwanted || (len(s.prompts) > 0) != c.prompt || strings.Join(s.said, "") != c.remark {
 					t.Errorf("%s: accepted %d, unwanted %d, queued %d, said %d", name, len(s.queue.accepted), len(s.queue.unwanted), len(s.prompts), len(s.said))
 				}
 			})

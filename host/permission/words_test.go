@@ -215,13 +215,13 @@ func TestColoursOfACommand(t *testing.T) {
 func TestOptionsOfAQuestion(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		snap := d.asked(session.PermissionRequest{Title: "x", Options: []session.PermissionOption{
-			{ID: "n"}, {ID: "k", Kind: "reject_always"}, {ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"},
+			{ID: "n"}, {ID: "k", Kind: "reject_always"}, {ID: "y", Name: "Y\x1bes", Kind: "allow_once"}, {ID: "l", Name: strings.Repeat("n", 3000), Kind: "odd"}, {ID: "f", Name: strings.Repeat("f", optionBytes), Kind: "odd"},
 		}})
 		var labels []string
 		for _, o := range snap.Options {
 			labels = append(labels, o.Label)
 		}
-		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || labels[3] != strings.Repeat("n", optionBytes)+"…" {
+		if labels[0] == "Y\x1bes" || labels[1] != "(reject always)" || labels[2] != "(no name)" || labels[3] != strings.Repeat("n", optionBytes)+"…" || labels[4] != strings.Repeat("f", optionBytes) {
 			t.Errorf("the options are %q", labels)
 		}
 		if snap.Allow != "y" || snap.Reject != "k" {

@@ -2,6 +2,7 @@ package permission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		got := d.store("a.txt", text)
 		d.answer(refuse)
 		d.is(got, "the user refused this write, so nothing was written")
+		if !errors.Is(got.err, ErrNotAllowed) || errors.Is(got.err, context.Canceled) {
+			t.Errorf("to the client it is %v", got.err)
+		}
 		d.has("a.txt", nine)
 		d.says("You did not let Puppet write a.txt.")
 
@@ -298,6 +302,19 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		check.Equal(t, save("no newline at all\n"), "", "not written: %s")
 		d.has("a.txt", "no newline at all")
 		d.is(got, "the user changed this text")
+
+		// Of nothing the user makes a text, of a text what the file has anyway.
+		got = d.store("a.txt", "")
+		edit(true)
+		check.Equal(t, save("x\n"), "", "not written: %s")
+		d.has("a.txt", "x\n")
+		d.is(got, "the user changed this text")
+		clear(d.reviewed)
+		got = d.store("a.txt", "y\n")
+		edit(true)
+		check.Equal(t, save("x\n"), "", "not written: %s")
+		d.is(got, "the user changed this text")
+		check.Equal(t, len(d.reviewed), 0, "of what has changed nothing the record hears %d times")
 
 		// Of what was answered nothing is edited.
 		d.on(func() { d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
