@@ -613,7 +613,7 @@ func (f *file) became(now *layers) {
 	if n := len(f.texts); n == 0 || f.texts[n-1] != f.text {
 		f.texts, f.agents = []*layers{f.text}, nil
 	}
-	others := slices.DeleteFunc(f.texts, func(l *layers) bool { return l == now || len(l.present()) > maxText })
+	others := slices.DeleteFunc(slices.Clone(f.texts), func(l *layers) bool { return l == now || len(l.present()) > maxText })
 	f.texts = append(others[max(0, len(others)+1-mostTexts):], now)
 }
 
