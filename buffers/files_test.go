@@ -37,9 +37,10 @@ func TestReadsGiveUnsavedText(t *testing.T) {
 // An agent that has just changed the disk by itself reads that, too, where the buffer has unsaved text.
 func TestReadsOfUnsavedTextHaveWhatTheDiskHas(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		n.follow()
+		w := n.follow()
 		path := n.edit("a.txt", "one\ntwo\nthree\n")
 		n.read(path)
+		w.settle() // the watch has the new buffer
 		n.keys("Gomine<Esc>")
 		n.put("a.txt", "ONE\ntwo\nthree\n")
 		check.Equal(t, n.read(path), "ONE\ntwo\nthree\nmine\n", "read is %q")
