@@ -177,27 +177,41 @@ func TestRenamedAfterTheTurn(t *testing.T) {
 	}
 }
 
-// Permissions that the agent has changed come back where the user reads the file anew and renames it at once, so that it
-// is there no more when the host hears of the first.
-func TestReadAnewAndRenamedAtOnce(t *testing.T) {
+// Permissions that the agent has changed under unsaved text come back where the user gives that up and renames the file
+// at once, so that it is there no more when the host hears of it.
+func TestGivenUpAndRenamedAtOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.edit("f")
-	w.begin()
-	w.types("f", func(now string) string { return now + "u1\n" })
-	w.clientWrites("f", "f1\n", "a1\nf1\n")
-	w.chmod("f", 0o755)
-	w.end()
-	w.disk.Lock()
-	b := w.bufs[w.path("f")]
-	b.text, b.gone = b.synced, true
-	w.disk.Unlock()
-	w.remove("f")
-	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &b.text, Form: b.form})
-	w.copies("f", "g")
-	w.savesAs("g", 0o755)
-	w.must(w.undo(false))
-	check.Equal(t, w.tree(), `g 644 "f1\n"`, "there is %s")
-	check.Equal(t, w.changes(), "", "the record has %q")
+	for _, c := range []struct {
+		agents []string
+		anew   bool // it is read anew first
+	}{
+		{[]string{"a1\nf1\n"}, true},
+		{[]string{"a1\nf1\n"}, false},
+		{[]string{"a1\nf1\n", "f1\n"}, true},
+		{[]string{"a1\nf1\n", "f1\n"}, false},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(now string) string { return now + "u1\n" })
+		for _, text := range c.agents {
+			w.write("f", text)
+			w.sees("f")
+		}
+		w.chmod("f", 0o755)
+		w.end()
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		b.text, b.gone = b.synced, true
+		w.disk.Unlock()
+		if w.remove("f"); c.anew {
+			w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &b.text, Form: b.form})
+		}
+		w.copies("f", "g")
+		w.savesAs("g", 0o755)
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), `g 644 "f1\n"`, "%v: there is %s", c)
+		check.Equal(t, w.changes(), "", "%v: the record has %q", c)
+	}
 }

@@ -96,7 +96,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	l.setBack(now.path, list)
 	l.nothingUnsaved(now.path)
 	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
-		now.Content = onDisk(now.path) // what the buffer never took
+		if disk := onDisk(now.path); disk.Exists { // else it is gone since
+			now.Content = disk // what the buffer never took
+		}
 	}
 	made := len(list) > 0 && !list[0].was.Exists
 	if made {
