@@ -754,3 +754,27 @@ func TestKeptInAConflictBeforeAllWasKilled(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\nf2\na3\n", "there is %q")
 }
+
+// Permissions that the agent has given back to a file with unsaved text are no change where all is killed.
+func TestPermissionsGivenBackBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\nf1\n")
+	w.sync()
+	w.chmod("f", 0o755)
+	w.end()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.begin()
+	w.sync()
+	w.chmod("f", 0o644)
+	w.call(session.KindEdit, func() {}, "f")
+	w.changes()                     // looks at it,
+	w.clientWrites("g", "", "a2\n") // and that is saved
+	w.killed(false)
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}
