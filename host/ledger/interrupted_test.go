@@ -778,3 +778,21 @@ func TestPermissionsGivenBackBeforeAllWasKilled(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// Permissions that the agent has changed on what it has made no text come back, where the host was killed and a buffer
+// shows the file.
+func TestPermissionsOfNoTextBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.edit("f")
+	w.sync()
+	w.call(session.KindEdit, func() {}, "f")
+	w.write("f", "\x00f1\n")
+	w.chmod("f", 0o600)
+	w.killed(true)
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

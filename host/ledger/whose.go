@@ -643,7 +643,7 @@ func (l *Ledger) gaveUp(t *turn, now fileState) {
 	case !disk.Exists:
 		return
 	}
-	disk.Mode = cmp.Or(now.Mode, t.seen[now.path].Mode, disk.Mode)
+	disk.Mode = cmp.Or(t.seen[now.path].Mode, now.Mode, disk.Mode)
 	t.seen[now.path] = disk
 	l.userNow(now.path, disk)
 }
