@@ -741,3 +741,27 @@ func TestUndoneChangeOverAnEarlierOne(t *testing.T) {
 	check.Equal(t, p.Want.Text, "f8\nf9\nf10\nf11\n", "refused, it is %q")
 	check.Equal(t, err, nil, "%v")
 }
+
+// A file whose move was kept goes back to where that has put it, when the agent has moved it further or removed it there.
+func TestMovedFromWhereItWasKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do       func(r *Record)
+		at, back string
+	}{
+		"moved further":        {func(r *Record) { r.Moved("g", "h", Text("1\n"), Text("1\n")) }, "h", "g"},
+		"moved where it began": {func(r *Record) { r.Moved("g", "f", Text("1\n"), Text("1\n")) }, "f", "g"},
+		"removed":              {func(r *Record) { r.Changed("g", Text("1\n"), Content{}) }, "g", ""},
+	} {
+		r := New(1 << 20)
+		r.Moved("f", "g", Text("1\n"), Text("1\n"))
+		p, err := r.Plan("g", Keep, Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("it cannot be kept: %v", err)
+		}
+		c.do(r)
+		if p, err = r.Plan(c.at, Reject, Selection{}); err != nil || p.Back != c.back || p.Want.Text != "1\n" {
+			t.Errorf("%s: it goes back to %q with %q, %v; wanted %q", name, p.Back, p.Want.Text, err, c.back)
+		}
+	}
+}

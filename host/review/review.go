@@ -266,10 +266,11 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	}
 	delete(r.files, from)
 	f.Path, r.files[to] = to, f
+	kept := f.moveKept
 	f.moveKept, f.refused, f.taken, f.MovedTo = false, "", Content{}, ""
 	switch {
 	case !f.Baseline.Exists: // the agent's own file: it has another name
-	case f.OldPath == "":
+	case f.OldPath == "", kept:
 		f.OldPath = from
 	case f.OldPath == to:
 		f.OldPath = ""
@@ -681,7 +682,7 @@ func (r *Record) settle(f *file) {
 	if f.Present.Exists {
 		r.leave(f, "")
 	}
-	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && (anew == nil || !anew.Baseline.Exists) {
+	if anew := r.files[f.OldPath]; !f.Present.Exists && f.OldPath != "" && !f.moveKept && (anew == nil || !anew.Baseline.Exists) {
 		// Moved and then removed: it is gone from its old path, or another was created there.
 		delete(r.files, f.Path)
 		r.leave(f, f.Path)
