@@ -193,6 +193,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		after(err)
 	}
 	if !plan.Edits() && !made {
+		l.originals.keepDisk(path, plan.Want) // what is kept may have to come back later
 		commit(nil)
 		return
 	}

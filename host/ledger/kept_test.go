@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -197,4 +198,38 @@ func TestAcceptedWhereTheFileWasRemoved(t *testing.T) {
 	w.wipe("f")
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), "f 644 \"f1\\na1\\nf2\\nf3\\n\"", "refused there is %s")
+}
+
+// Bytes that the user has kept come back where the agent changes them again and that is refused.
+func TestKeptBytesComeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.sync()
+	w.call(session.KindEdit, func() { w.write("f", "\x00a1") }, "f")
+	w.decide(review.Keep, "f")
+	w.write("f", "\x00a2")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "\x00a1"`, "there is %s")
+}
+
+// A text that the agent has made bytes and moved comes back where that is undone, done again and refused.
+func TestMovedBytesThatAreDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	w.end()
+	w.begin()
+	w.write("f", "\x00a1\n")
+	w.move("f", "g")
+	w.end()
+	for _, again := range []bool{false, false, true, true} {
+		w.must(w.undo(again))
+	}
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }

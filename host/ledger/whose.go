@@ -425,17 +425,7 @@ func (l *Ledger) isGone(path string) bool {
 
 // agentChanged records a change by the agent in a turn, which may be nil.
 func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
-	if is.Opaque { // the record forgets the texts of what is no longer text
-		l.record.Now(path, was)
-		f, _ := l.record.File(path)
-		texts := []review.Content{was, f.Baseline, f.Accepted}
-		if t != nil {
-			texts = append(texts, t.Before(path, was))
-		}
-		for _, text := range texts {
-			l.originals.keepText(text)
-		}
-	}
+	l.keepTexts(t, path, was, is)
 	if is.Exists {
 		delete(l.taken, path)
 	}
@@ -453,6 +443,22 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	}
 }
 
+// keepTexts keeps the texts of what the agent makes no text, which the record forgets.
+func (l *Ledger) keepTexts(t *turn, path string, was, is review.Content) {
+	if !is.Opaque {
+		return
+	}
+	l.record.Now(path, was)
+	f, _ := l.record.File(path)
+	texts := []review.Content{was, f.Baseline, f.Accepted}
+	if t != nil {
+		texts = append(texts, t.Before(path, was))
+	}
+	for _, text := range texts {
+		l.originals.keepText(text)
+	}
+}
+
 // agentMoved records a move by the agent in a turn, which may be nil.
 func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	if _, noted := l.taken[from]; !noted {
@@ -465,6 +471,7 @@ func (l *Ledger) agentMoved(t *turn, from, to string, was, is review.Content) {
 	}
 	l.nothingUnsaved(from)
 	l.nothingUnsaved(to)
+	l.keepTexts(t, from, was, is)
 	l.record.Moved(from, to, was, is)
 	l.config.Others(from, review.Content{})
 	l.config.Others(to, is)
