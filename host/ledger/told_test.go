@@ -165,6 +165,27 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "modified f pending", left: "f=f1 f2",
 		},
+		"a changed file that is removed, and saved by the user": {
+			do: func(w *world) {
+				w.edit("f")
+				w.write("f", "f1\na1\n")
+				w.sees("f")
+				w.types("f", func(text string) string { return text + "u1\n" })
+				w.remove("f")
+				w.sees("f")
+				w.saves("f")
+			},
+			listed: "modified f pending", left: "f=f1 f2 u1",
+		},
+		"a removed file that the user saves": {
+			do: func(w *world) {
+				w.edit("f")
+				w.remove("f")
+				w.sees("f")
+				w.saves("f")
+			},
+			listed: "", left: "f=f1 f2", undone: "-",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

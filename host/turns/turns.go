@@ -111,8 +111,12 @@ func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(f
 // Renamed says that the user has renamed a file.
 func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
 
-// Remade is that of the turn's record.
-func (t *Turn) Remade(path string, now review.Content) { t.record.Remade(path, now) }
+// Remade says that the user has put a file back where the agent had removed it or moved it away.
+func (t *Turn) Remade(path string, now review.Content) {
+	if t.record.Remade(path, now); t.Gone(path) {
+		t.record.Now(path, now)
+	}
+}
 
 // Decided says that a file has changed by the user's decision about the agent's changes, which may bring back what was
 // refused.
