@@ -143,6 +143,7 @@ func TestMovesThatTheFoldersTell(t *testing.T) {
 		}, "moved g from f -3,1+3,1\n"},
 		"two of the same":             {func(w *world) { w.move("f", "g"); w.move("same", "h") }, "moved g from f\nmoved h from same\n"},
 		"by a copy":                   {func(w *world) { w.sh("cp f g; rm f same") }, ""},
+		"by a copy of it":             {func(w *world) { w.sh("cp f g; rm f") }, "moved g from f\n"},
 		"an empty one":                {func(w *world) { w.move("empty", "g") }, "moved g from empty\n"},
 		"with other permissions":      {func(w *world) { w.move("f", "g"); w.chmod("g", 0o755) }, "moved g from f\n"},
 		"of a file that a buffer has": {func(w *world) { w.edit("f"); w.move("f", "g") }, "moved g from f\n"},

@@ -393,3 +393,32 @@ func TestWhatIsTakenUpIsWhole(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "\x00f1", "there is %q")
 }
+
+// counted notes which saves are made at once, and which may wait.
+type counted struct {
+	saves
+	log *[]string
+}
+
+func (c counted) Write(key string, image *saved.Image, done func(int, error)) {
+	*c.log = append(*c.log, "soon")
+	c.saves.Write(key, image, done)
+}
+
+func (c counted) WriteNow(key string, image *saved.Image) (int, bool, error) {
+	*c.log = append(*c.log, "at once")
+	return c.saves.WriteNow(key, image)
+}
+
+// A small session is saved at once, a large one in the background.
+func TestWhatIsSavedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var log []string
+	w.open(func(c *Config) { c.Saves = counted{saves{w.store}, &log} })
+	w.named()
+	for _, size := range []int{1, atOnce * 2, atOnce * 3} {
+		w.ledger.KeepUnsent([]saved.Comment{{Path: "f", Remark: review.Remark{Text: strings.Repeat("x", size)}}}, nil, true)
+	}
+	w.box(func() { check.Slice(t, log, []string{"at once", "at once", "soon"}, "saved is %q") })
+}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -106,5 +107,20 @@ func TestLooksAreShared(t *testing.T) {
 	}
 	if at := one.State(w.path("f")); at.Size != 3 {
 		t.Errorf("it has seen %+v", at)
+	}
+}
+
+// Many contents that nothing needs are forgotten, a few are not.
+func TestContentsThatNothingNeeds(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{spareOriginals: spareOriginals, spareOriginals + 1: 0} {
+		w := newWorld(t)
+		w.box(func() {
+			for i := range n {
+				w.ledger.originals.of[version{Mark: fmt.Sprint(i)}] = checkpoint.Sum{}
+			}
+		})
+		w.begin()
+		w.box(func() { check.Equal(t, len(w.ledger.originals.of), want, "of %d there are %d", n) })
 	}
 }

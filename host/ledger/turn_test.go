@@ -199,6 +199,7 @@ func TestThePromptWaitsForTheFirstLook(t *testing.T) {
 	w.mu.Unlock()
 	release()
 	<-ready
+	check.Equal(t, w.ledger.scans.first.Load(), false, "the next waits for a first look: %v")
 	w.write("f", "f1\na1\n")
 	w.ledger.Worked()
 	w.end()
@@ -333,4 +334,56 @@ func TestDecisionsWhileATurnRuns(t *testing.T) {
 	w.end()
 	w.sync()
 	check.Equal(t, w.changes(), "modified f -2,1+2,1 rejected\n", "listed is %q")
+}
+
+// What is recorded is looked at, at the end of a turn, wherever the folders do not tell of it, or a buffer has more.
+func TestWhatIsLookedAtInTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		loaded, first, after, want bool
+	}{
+		"as the folders have it": {false, true, true, false}, "in a buffer": {true, true, true, true}, "without a look at the end": {false, true, false, true}, "without one at the beginning": {false, false, true, true},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.begin()
+		w.clientWrites("f", "f1\n", "a1\n")
+		w.end()
+		w.begin()
+		w.box(func() {
+			l := w.ledger
+			l.loaded[w.path("f")] = c.loaded
+			var after *checkpoint.Snapshot
+			if c.after {
+				after = l.turn.first
+			}
+			if !c.first {
+				l.turn.first = nil
+			}
+			check.Equal(t, len(l.doubtful(l.turn, after, time.Now()).together) == 1, c.want, "%s: it is looked at: %v", name)
+		})
+	}
+}
+
+// Who waits for what is noted also waits for what waits for the first look.
+func TestNotedBehindTheFirstLook(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.end()
+	maxWait = 0
+	looked := w.holdLooks()
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	noted, done := make(chan string, 1), false
+	w.ledger.Noted(func() {
+		done = true
+		f, _ := w.ledger.record.File(w.path("f"))
+		noted <- string(f.Status)
+	})
+	w.box(func() { check.Equal(t, done, false, "before the look it is noted: %v") })
+	looked()
+	check.Equal(t, <-noted, "modified", "then the record has %q")
+	w.end()
 }

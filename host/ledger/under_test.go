@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
@@ -482,4 +483,96 @@ func TestARefusalUnderUnsavedTextFails(t *testing.T) {
 	if w.pending() {
 		t.Errorf("the record has %s", w.changes())
 	}
+}
+
+// A change that conflicts with unsaved text is undone with its own turn.
+func TestTurnsUnderUnsavedTextAreUndoneOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+	for _, text := range []string{"f1\na2\nf3\n", "f1\nb2\nf3\n"} {
+		w.begin()
+		w.write("f", text)
+		w.sees("f")
+		w.end()
+	}
+	for _, want := range []string{"f1\na2\nf3\n", "f1\nf2\nf3\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.onDisk("f"), want, "the disk has %q")
+		check.Equal(t, w.sees("f"), "f1\nu2\nf3\n", "the buffer has %q")
+	}
+}
+
+// acceptedUnder has the agent write a file through its client under a buffer's unsaved text, which the user has accepted.
+func (w *world) acceptedUnder(name, disk string, created bool) {
+	path := w.path(name)
+	w.disk.Lock()
+	b := w.bufs[path]
+	done := buffers.Written{Path: path, Buf: 1, Changed: true, Created: created, Unsaved: true, Conflict: true, Before: new(b.text), After: new(b.text), Disk: &disk, Behind: new(b.synced), FormBefore: plain, FormAfter: plain}
+	b.synced, b.gone = disk, false
+	w.disk.Unlock()
+	w.write(name, disk)
+	w.ledger.Took(done, "fs", true)
+}
+
+// What the user has accepted stays on the disk under unsaved text that conflicts with it, when all else is refused.
+func TestAcceptedUnderUnsavedTextStays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		left string
+	}{
+		"alone":                {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false) }, "f1\na2\nf3\n"},
+		"with more":            {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false); w.write("f", "f1\na2\nf3\nb4\n") }, "f1\na2\nf3\n"},
+		"where it was removed": {func(w *world) { w.remove("f"); w.sees("f"); w.acceptedUnder("f", "a1\n", true) }, "a1\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+		w.begin()
+		c.do(w)
+		w.sees("f")
+		w.end()
+		if _, err := w.refuse(nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		check.Equal(t, w.onDisk("f"), c.left, "%s: the disk has %q", name)
+	}
+}
+
+// What a refusal gives the disk, where that may have changed meanwhile.
+func TestWhatARefusalGivesTheDisk(t *testing.T) {
+	t.Parallel()
+	r := refusal{now: review.Text("f1\na1\n"), want: review.Text("f1\n")}
+	for disk, want := range map[string]string{"f1\na1\n": "f1\n", "f1\na1": "f1", "f1\n": "f1\n", "f1": "f1", "f1\nu1\n": "nothing"} {
+		got := "nothing"
+		if is := r.of(disk, ""); is != nil {
+			got = *is
+		}
+		check.Equal(t, got, want, "of %q it is %q", disk)
+	}
+}
+
+// A part that the user has kept stays so where something else conflicts with what is not saved, and that is given up.
+func TestAPartThatIsKeptBesideAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\nf4\nf5\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu2\nf3\nf4\nf5\n" })
+	w.begin()
+	w.write("f", "f1\na2\nf3\nf4\na5\n")
+	w.sees("f")
+	w.end()
+	done := make(chan error)
+	w.ledger.Decide(Decision{Do: review.Keep, Path: w.path("f"), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{0}}
+	}}, func(_ int, err error) { done <- err })
+	w.must(<-done)
+	w.rereads("f")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\na5\n", "all else refused there is %q")
 }

@@ -393,3 +393,20 @@ func TestUndoOfATurnThatWasRefusedInTheNext(t *testing.T) {
 	}
 	check.Equal(t, w.sees("f"), "f1\nu2\nf3\n", "there is %q")
 }
+
+// Files that have taken each other's places are both decided about, and what is in another's way goes first.
+func TestWhichFilesGoBackFirst(t *testing.T) {
+	t.Parallel()
+	for moves, want := range map[string]string{"f<g g<f": "g f", "f<g h g<x": "g f h", "f g": "f g"} {
+		var files []review.File
+		for _, m := range strings.Fields(moves) {
+			path, old, _ := strings.Cut(m, "<")
+			files = append(files, review.File{Path: path, OldPath: old})
+		}
+		var got []string
+		for _, f := range backFirst(files) {
+			got = append(got, f.Path)
+		}
+		check.Equal(t, strings.Join(got, " "), want, "of %s it is %s", moves)
+	}
+}

@@ -93,6 +93,7 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) {
 	list := l.behind[now.path]
 	inBuffer, _ := l.record.File(now.path)
+	_, noted := l.inStep[now.path]
 	l.setBack(now.path, list)
 	l.nothingUnsaved(now.path)
 	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
@@ -132,6 +133,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 		if b.turn != l.turn {
 			l.take(b.turn)
 		}
+	}
+	if !noted { // the user has decided about a part since
+		keepLike(l.record, now.path, inBuffer.Baseline.Text, inBuffer.Accepted.Text)
 	}
 	return now.Content, true
 }

@@ -374,3 +374,48 @@ func TestEditedLineOfAFileThatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// What the user writes where the agent had removed a file in the same turn is theirs also where the agent then moves it:
+// after a refusal of the removal, and where they have saved it again.
+func TestSavedWhereTheAgentHadRemovedIt(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []bool{true, false} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		if !refused {
+			w.edit("f")
+		}
+		w.begin()
+		w.call("delete", func() { w.remove("f") }, "f")
+		if w.sees("f"); refused {
+			w.decide(review.Reject, "")
+			w.edit("f")
+		}
+		w.types("f", func(string) string { return "f1\nf2\nu1\n" })
+		w.saves("f")
+		w.sync()
+		w.wipe("f")
+		w.move("f", "g")
+		w.end()
+		check.Contains(t, w.changes(), "moved g from f", "refused %v: the record has %q", refused)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 644 "f1\nf2\nu1\n"`, "refused %v: there is %s", refused)
+	}
+}
+
+// A turn of which only the disk has something is undone and done again, also where the buffer is read anew in between.
+func TestUndoneOnTheDiskAndReadAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n")
+	w.end()
+	w.types("f", func(string) string { return "f1\nf2\nu1\n" })
+	w.changes() // looks at it
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "undone, the disk has %q")
+	w.rereads("f")
+	check.Equal(t, w.pending(), false, "undone and read anew, something is pending: %v")
+}

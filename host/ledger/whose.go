@@ -627,6 +627,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			l.record.Remade(o.Path, now.Content)
 			if t != nil {
 				t.Remade(o.Path, now.Content)
+				delete(t.gone, o.Path)
 			}
 		}
 		if mode != 0 {
