@@ -508,10 +508,11 @@ func tells(given, base, text string) bool {
 }
 
 // savedSince returns the text of a buffer that the user has written since the buffer was in step with had: the file may
-// be gone before anybody could read it. What they wrote is not known if they have typed since.
+// be gone before anybody could read it. What they wrote is not known if they have typed or read it again since.
 func (f *Files) savedSince(ctx context.Context, path string, had inStep) (string, bool) {
 	l, err := f.liveWith(ctx, path, 0, -1, forAll)
-	if err != nil || l.Buf == 0 || l.Buftype != "" || l.Modified || l.Part || l.Written == had.written || l.Written == had.at {
+	if err != nil || l.Buf == 0 || l.Buftype != "" || l.Modified || l.Part || l.Written == had.written || l.Written == had.at ||
+		l.Disk == nil || *l.Disk != l.Written {
 		return "", false
 	}
 	text, err := f.readLive(ctx, path, l, Read{peek: true})

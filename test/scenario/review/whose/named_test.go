@@ -78,6 +78,27 @@ func TestTypedRightAfterASaveAndARemoval(t *testing.T) {
 	})
 }
 
+// Nor is what the user reads then, where there is no file, taken for what they saved.
+func TestReadAgainRightAfterASaveAndARemoval(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "take it away")
+		p.ToolCall("rm", "execute", nil)
+		s.Lua(nil, `local path, buf = ...
+			vim.api.nvim_buf_call(buf, function()
+				vim.cmd('silent write')
+				os.remove(path)
+				vim.cmd('silent edit!')
+			end)`, path, buf)
+		p.Finish("rm", nil)
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+		s.AwaitBuffer(buf, "1\n2")
+	})
+}
+
 // A name that the user has just given to a file, and that the agent removes before anybody could read it, is there again
 // when that is refused.
 func TestANewNameRightBeforeARemoval(t *testing.T) {
