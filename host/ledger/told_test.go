@@ -186,6 +186,15 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "", left: "f=f1 f2", undone: "-",
 		},
+		"a new file that is gone before the user's opening it is heard of": {
+			do: func(w *world) {
+				text := "a1\n"
+				w.bufs[w.path("n")] = &buffer{text: text, form: plain, synced: text}
+				w.opened(buffers.Opened{Path: w.path("n"), Loaded: true, Text: &text, Form: plain})
+				w.sees("n")
+			},
+			listed: "", left: "f=f1 f2", undone: "-",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

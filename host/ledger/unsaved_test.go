@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -418,4 +419,34 @@ func TestUndoneOnTheDiskAndReadAnew(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "undone, the disk has %q")
 	w.rereads("f")
 	check.Equal(t, w.pending(), false, "undone and read anew, something is pending: %v")
+}
+
+// What the disk has by the time it is known that a buffer shows the file, with what the user has typed there at once, is
+// the agent's: nobody knows what the buffer began with.
+func TestTypedIntoBeforeItsOpeningIsKnown(t *testing.T) {
+	for name, was := range map[string]string{"a file": "f1\nf2\n", "a new file": ""} {
+		for _, undo := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, undo), func(t *testing.T) {
+				w := newWorld(t)
+				w.write("g", "g1\n")
+				if was != "" {
+					w.write("f", was)
+				}
+				before := w.tree()
+				w.begin()
+				disk, users := was+"a1\n", "u1\n"+was
+				w.write("f", disk)
+				w.bufs[w.path("f")] = &buffer{text: users, form: plain, synced: disk}
+				w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Since: changedAt(w.path("f"))})
+				w.end()
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				w.is("then", before, true)
+				check.Equal(t, w.bufs[w.path("f")].text, users, "the buffer has %q")
+			})
+		}
+	}
 }

@@ -570,14 +570,21 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		l.loaded[o.Path] = o.Loaded
 		l.saveSoon()
 	}()
-	if o.Text == nil || l.applies[o.Path] || l.resuming {
+	if o.Text == nil && !opened || l.applies[o.Path] || l.resuming {
 		return
 	}
-	now := fileState{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
+	now := fileState{path: o.Path, since: o.Since}
 	var mode os.FileMode // 0 where there is no file
 	if info, err := os.Stat(o.Path); err == nil {
 		now.size, now.modified, mode = info.Size(), info.ModTime().UnixNano(), info.Mode().Perm()
+	} else {
+		now.since = time.Now() // what it was when the turn began says if it was new
 	}
+	if o.Text == nil {
+		l.openedBehind(now)
+		return
+	}
+	now.Content = contentOf(o.Text, o.Form)
 	switch now.Mode = mode; {
 	case !opened:
 		was, _ := l.known(l.turn, now)
@@ -638,6 +645,21 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	if t != nil {
 		t.disk[o.Path] = now.Content
 	}
+}
+
+// openedBehind hears of a buffer that shows a file of which the disk has had another text since, and in which the user has
+// typed by now, so that nobody knows what it began with: what the disk has in a turn is the agent's, and conflicts.
+func (l *Ledger) openedBehind(now fileState) {
+	now.Content = onDisk(now.path)
+	was, known := l.known(l.turn, now)
+	if !known || was.Opaque || was.Mark() == now.Mark() {
+		return
+	}
+	w := buffers.Written{Path: now.path, Created: !was.Exists, FormBefore: was.Form, Behind: &was.Text, Conflict: true}
+	l.noteUnsaved(now.path)
+	l.cameUnder(l.turn, w, now.Content, false)
+	l.named.Store(now.path, true)
+	l.report([]Event{{now.path, "disk"}})
 }
 
 // gaveUp makes what was last seen of a file what the disk had then: the user has given up its buffer's unsaved text, by
