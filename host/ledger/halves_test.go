@@ -202,6 +202,7 @@ func (r *halves) runs() (decided bool) {
 				r.changes()
 				r.decide(review.Reject, f.is().name)
 				r.decided(review.Reject, f)
+				decided = true
 			}
 		}
 		return decided
