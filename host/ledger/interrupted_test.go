@@ -796,3 +796,23 @@ func TestPermissionsOfNoTextBeforeTheHostDied(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// What the user has saved under another name is theirs where the host is killed right after that.
+func TestRenamedBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\nf1\n")
+	w.end()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.renames("f", "g")
+	w.wipe("g")
+	w.begin()
+	w.clientWrites("h", "", "a2\n") // which is saved
+	w.killed(true)
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `g 644 "f1\nu1\n"`, "there is %s")
+}

@@ -152,10 +152,14 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
 		return false
 	}
+	to := t.renamed[now.path]
 	l.nothingUnsaved(now.path)
-	l.record.Renamed(now.path, t.renamed[now.path])
-	t.Renamed(now.path, t.renamed[now.path])
-	l.history.Renamed(now.path, t.renamed[now.path])
+	l.record.Renamed(now.path, to)
+	t.Renamed(now.path, to)
+	l.history.Renamed(now.path, to)
+	if is, saved := t.seen[to]; saved { // before it left
+		l.userNow(to, is)
+	}
 	return true
 }
 
