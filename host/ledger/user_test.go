@@ -689,3 +689,22 @@ func TestClosedWhereAMoveWasRefused(t *testing.T) {
 	check.Equal(t, w.changes(), "moved f rejected\n", "the record has %q")
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// A file that the agent moves twice is one that was moved, though the host hears last of where it is.
+func TestMovedTwiceAndToldOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.sync()
+	w.call("move", func() { w.move("f", "g") }, "f", "g")
+	w.sync()
+	w.move("g", "h")
+	w.call("delete", func() {}, "g")
+	w.sync()
+	w.call("edit", func() {}, "h")
+	check.Equal(t, w.changes(), "moved h from f\n", "the record has %q")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

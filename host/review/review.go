@@ -209,6 +209,14 @@ func (r *Record) Present(path string) (Content, bool) {
 	return f.Present, true
 }
 
+// Left returns where the file of a path was when the agent removed it, if the agent had moved it there; else "".
+func (r *Record) Left(path string) string {
+	if f := r.files[path]; f != nil {
+		return f.left
+	}
+	return ""
+}
+
 // Take returns the files that have changed in the record since the last call, and the ids of those that have left it.
 func (r *Record) Take() (changed []File, gone []int) {
 	for id, f := range r.news {

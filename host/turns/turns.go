@@ -3,6 +3,7 @@
 package turns
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -203,14 +204,15 @@ func (t *Turn) Paths() []string { return t.record.Paths() }
 // Present returns what the agent left at one of those paths.
 func (t *Turn) Present(path string) (review.Content, bool) { return t.record.Present(path) }
 
-// MovedTo returns the path to which the agent has moved the file that was at one; the same if it has not.
+// MovedTo returns the path to which the agent has moved the file that was at one, perhaps to remove it there; the same if
+// it has not.
 func (t *Turn) MovedTo(path string) string {
 	for _, f := range t.record.Files() {
 		if f.OldPath == path && path != "" {
 			return f.Path
 		}
 	}
-	return path
+	return cmp.Or(t.record.Left(path), path)
 }
 
 // MovedAway returns the paths from which the agent has moved files away so far.
