@@ -125,6 +125,11 @@ func (r *halves) run() {
 		r.userActs()
 	}
 	r.lists("in the end")
+	for _, f := range r.files {
+		if f.theirs != "" && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
+			r.resolves(f) // else it would go back to another path while its buffer stays
+		}
+	}
 	if !decided && !r.resolved && r.IntN(2) == 0 {
 		r.undoes(turns)
 		return
