@@ -233,10 +233,7 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 		had.Mode = cmp.Or(had.Mode, t.seen[now.path].Mode)
 		t.seen[now.path] = had
 	default:
-		delete(t.seen, now.path) // it is as it was when the turn began,
-		if is, recorded := l.record.Present(now.path); recorded && is.Exists {
-			t.seen[now.path] = is // or as the agent had left it
-		}
+		l.asItBegan(t, now)
 	}
 }
 

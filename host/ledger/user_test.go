@@ -708,3 +708,18 @@ func TestMovedTwiceAndToldOneByOne(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// Permissions that were kept stay so where the buffer of the file is read anew.
+func TestReadAnewWithKeptPermissions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.sync()
+	w.call("edit", func() { w.chmod("f", 0o600) }, "f")
+	w.decide(review.Keep, "f")
+	w.rereads("f")
+	w.end()
+	check.Equal(t, w.changes(), "modified f kept\n", "the record has %q")
+}

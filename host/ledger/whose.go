@@ -672,7 +672,7 @@ func (l *Ledger) gaveUp(t *turn, now fileState) {
 	disk, told := t.disk[now.path]
 	switch {
 	case !told:
-		delete(t.seen, now.path) // it is as it was when the turn began
+		l.asItBegan(t, now)
 		return
 	case !disk.Exists:
 		return
@@ -680,6 +680,17 @@ func (l *Ledger) gaveUp(t *turn, now fileState) {
 	disk.Mode = cmp.Or(t.seen[now.path].Mode, now.Mode, disk.Mode)
 	t.seen[now.path] = disk
 	l.userNow(now.path, disk)
+}
+
+// asItBegan makes what was last seen of a file what it was when the turn began, but for the permissions, which no buffer
+// has.
+func (l *Ledger) asItBegan(t *turn, now fileState) {
+	mode := t.seen[now.path].Mode
+	delete(t.seen, now.path)
+	if was, known := l.known(t, now); known && was.Exists && mode != 0 {
+		was.Mode = mode
+		t.seen[now.path] = was
+	}
 }
 
 // largeMark distinguishes the contents of a file that is too large to compare.
