@@ -816,3 +816,23 @@ func TestRenamedBeforeTheHostDied(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `g 644 "f1\nu1\n"`, "there is %s")
 }
+
+// A turn that is killed with Neovim is not the one that has changed the permissions under unsaved text, and nor is it if
+// nobody has.
+func TestNoPermissionsOfTheTurnThatWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.begin()
+	w.write("f", "a1\nf1\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.sync()
+	w.killed(false)
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

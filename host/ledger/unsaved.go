@@ -115,7 +115,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	for i, b := range list {
 		is := now.Content
 		if i+1 < len(list) {
-			is = list[i+1].was
+			next := &list[i+1].was
+			next.Mode = cmp.Or(next.Mode, b.was.Mode) // where it is not known
+			is = *next
 		}
 		inRecord, _ := l.record.File(now.path)
 		was, kept := b.was, b.kept
