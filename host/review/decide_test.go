@@ -666,3 +666,74 @@ func TestUndoLeavesWhatWasAcceptedBeside(t *testing.T) {
 		}
 	}
 }
+
+// Where what is pending has made lines of others: whole changes and parts of them, as often as they are there.
+func TestChangesAreFoundByTheirLines(t *testing.T) {
+	t.Parallel()
+	r := play([]step{agent(letters("abcdef"), letters("aXYdeXYf"))})
+	f, _ := r.File("f")
+	for what, want := range map[string]string{
+		"bc>XY": "[{1 3 1 3}]", "b>X": "[{1 2 1 2}]", "b>Y": "[{1 2 2 3}]", ">XY": "[{5 5 5 7}]", ">X": "[{5 5 5 6}]", "bc>": "[]", "x>X": "[]", "b>Z": "[]",
+	} {
+		old, now, _ := strings.Cut(what, ">")
+		check.Equal(t, fmt.Sprint(f.Find(linediff.Lines(letters(old)), linediff.Lines(letters(now)))), want, "%s is at %s", what)
+	}
+}
+
+// What was decided already is nothing to decide.
+func TestADecisionMadeTwice(t *testing.T) {
+	t.Parallel()
+	for _, d := range []Decision{Keep, Reject} {
+		r := play([]step{agent("a\n", "b\n")})
+		for i, want := range []bool{true, false} {
+			p, err := r.Plan("f", d, Selection{})
+			if err != nil || p.Decides() != want || !r.Commit(p) {
+				t.Errorf("%s, time %d: it decides %v, %v", d, i+1, p.Decides(), err)
+			}
+		}
+	}
+}
+
+// A new file goes with its last hunk; lines that are kept leave the permissions to be decided about.
+func TestHunksOfWholeFiles(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Content{}, Text("a\nb\n"))
+	check.Equal(t, decide(t, r, Reject, Selection{Hunks: []int{0}}).Want, Content{}, "of a new file there is %+v")
+	for lines, want := range map[bool]State{true: Pending, false: Kept} {
+		was, is := Text("a\n"), Text("b\n")
+		was.Mode, is.Mode = 0o644, 0o755
+		r := play([]step{{"agent", was, is}})
+		f, _ := r.File("f")
+		decide(t, r, Keep, Selection{Parts: []linediff.Edit{f.Changes()[0].Part}, Lines: lines})
+		f, _ = r.File("f")
+		check.Equal(t, f.State, want, "with only the lines kept (%v) it is %s", lines)
+	}
+}
+
+// Which parts of an edit have just some of its lines.
+func TestPartsOfAnEdit(t *testing.T) {
+	t.Parallel()
+	e := linediff.Edit{A0: 1, A1: 3, B0: 1, B1: 4}
+	set := func(at ...int) map[int]bool {
+		m := map[int]bool{}
+		for _, i := range at {
+			m[i] = true
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		gone, came []int
+		want       string
+	}{
+		"the first new": {nil, []int{1}, "[{1 1 1 2}]"},
+		"the last new":  {nil, []int{3}, "[{3 3 3 4}]"},
+		"all new":       {nil, []int{1, 2, 3}, "[{3 3 1 4}]"},
+		"a removed one": {[]int{1}, nil, "[{1 2 1 1}]"},
+		"one of each":   {[]int{2}, []int{2}, "[{2 3 2 3}]"},
+		"two apart":     {nil, []int{1, 3}, "[{3 3 3 4} {1 1 1 2}]"},
+		"none of its":   {[]int{7}, []int{9}, "[]"},
+	} {
+		check.Equal(t, fmt.Sprint(partsOf(e, set(c.gone...), set(c.came...))), c.want, "%s: %s", name)
+	}
+}

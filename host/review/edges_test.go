@@ -765,3 +765,47 @@ func TestMovedFromWhereItWasKept(t *testing.T) {
 		}
 	}
 }
+
+// From where the agent has taken files away, with what was there last.
+func TestWhatIsAway(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("gone", Text("a\n"), Text("b\n"))
+	r.Changed("gone", Text("b\n"), Content{})
+	r.Moved("old", "new", Text("a\n"), Text("b\n"))
+	r.Changed("here", Text("a\n"), Text("b\n"))
+	r.Changed("bytes", Opaque("one"), Content{})
+	var got []string
+	r.Away(func(path string, was Content) { got = append(got, path+" "+was.Text) })
+	slices.Sort(got)
+	check.Slice(t, got, []string{"gone b\n", "old b\n"}, "away are %q")
+}
+
+// The form of a text of ASCII letters is a guess among those that are alike.
+func TestFormsThatAreAlike(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, form, other string
+		want              bool
+	}{
+		{"a\n", "", "latin1 unix", true}, {"a\n", "latin1 unix", "", true}, {"a\n", "latin1 dos", "utf-8 dos", true}, {"a\n", "latin1 dos", "", false},
+		{"ä\n", "latin1 unix", "", false}, {"a\n", "utf-16le unix", "", false}, {"a\n", "", "utf-16le unix", false}, {"\x7f\n", "", "latin1 unix", true}, {"\u0080\n", "", "latin1 unix", false},
+	} {
+		is := Text(c.text)
+		is.Form = c.form
+		check.Equal(t, is.StandsAs(c.other), c.want, "%q of form %q stands as %q: %v", c.text, c.form, c.other)
+	}
+	if Opaque("a").StandsAs("latin1 unix") {
+		t.Error("bytes stand as text")
+	}
+}
+
+// A file that the user puts back where the agent had moved another one to: that stays, and what was moved away is a new one.
+func TestRemadeWhereAnotherWasMovedTo(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Moved("f", "g", Text("a\n"), Text("a\n"))
+	r.Moved("h", "f", Text("b\n"), Text("b\n"))
+	r.Remade("f", Text("u\n"))
+	check.Slice(t, statusOf(r), []string{"moved f from h", "added g"}, "there are %q")
+}

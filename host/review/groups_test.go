@@ -55,8 +55,12 @@ func TestGroupsTellWhatHasChanged(t *testing.T) {
 					r.Commit(p)
 				}
 			}
-			is := map[int]group{}
-			for _, g := range r.Groups() {
+			is, last := map[int]group{}, 0
+			for n, g := range r.Groups() {
+				if n > 0 && g.Number <= last {
+					t.Fatalf("group %d comes behind %d", g.Number, last)
+				}
+				last = g.Number
 				data, err := g.Save(quoted)
 				must.Do(t, err)
 				old, known := was[g.Number]
@@ -66,6 +70,13 @@ func TestGroupsTellWhatHasChanged(t *testing.T) {
 				is[g.Number] = group{g.Version, data}
 			}
 			was = is
+			size := 0
+			for _, f := range r.files {
+				size += f.size()
+			}
+			if size != r.bytes {
+				t.Fatalf("history %d, step %d (%d of %s): the texts have %d bytes, not %d", i, step, what, path, size, r.bytes)
+			}
 		}
 		if changes, files := r.Waiting(); files != len(slices.DeleteFunc(r.Files(), func(f File) bool { return f.State != Pending })) || changes < files {
 			t.Errorf("%d changes of %d files are said to wait", changes, files)

@@ -53,12 +53,15 @@ func TestRecallOfWhatIsNot(t *testing.T) {
 	r.Changed("bytes", Opaque("one"), Opaque("two"))
 	r.Changed("gone", Text("a\n"), Content{})
 	r.Changed("away", Text("a\n"), Text("b\n"))
+	if plan, err = r.Plan("away", Reject, Selection{}); err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
 	r.Removed("away")
-	was := statesOf(r)
-	for path, now := range map[string]Content{"none": Text("x\n"), "bytes": Text("x\n"), "gone": Text("x\n"), "away": Text("x\n"), "f": Opaque("x")} {
+	was, version := statesOf(r), r.Version()
+	for path, now := range map[string]Content{"none": Text("x\n"), "bytes": Text("x\n"), "gone": Text("x\n"), "away": Text("b\n"), "f": Opaque("x")} {
 		r.Recall(path, now)
 		r.Recall(path, Content{})
-		if got := statesOf(r); !slices.Equal(got, was) {
+		if got := statesOf(r); !slices.Equal(got, was) || r.Version() != version {
 			t.Errorf("%s: there are %q, there were %q", path, got, was)
 		}
 	}

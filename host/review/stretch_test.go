@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/buffers/linediff"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // randomText has lines of which many are alike, and may lack its last newline.
@@ -134,4 +135,10 @@ func TestDecidingAllGrowsWithTheHunks(t *testing.T) {
 			t.Errorf("%s: %.0f times the memory for 8 times the hunks", name, many/few)
 		}
 	}
+}
+
+// The lines of a text have their ends, but for the last.
+func TestLinesAreEnded(t *testing.T) {
+	t.Parallel()
+	check.Slice(t, ended([]string{"a", "b\n", "c"}), []string{"a\n", "b\n", "c"}, "they are %q")
 }
