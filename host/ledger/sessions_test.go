@@ -130,3 +130,24 @@ func TestAMoveOfAnotherSession(t *testing.T) {
 		check.Equal(t, w.changes(), "", "turn %v: the other's record has %q", turn)
 	}
 }
+
+// What another session's agent moves is that one's.
+func TestAnotherAgentMovesAFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	one := w.ledger
+	w.begin()
+	w.ledger.Worked()
+	other := w.open()
+	w.begin()
+	w.call("move", func() {
+		w.move("f", "g")
+		w.ledger = one // whose turn ends while nobody has told it of that
+		w.end()
+		check.Equal(t, w.changes(), "", "the one has %q")
+		w.ledger = other
+	}, "f", "g")
+	w.end()
+	check.Equal(t, w.changes(), "moved g from f\n", "the other has %q")
+}

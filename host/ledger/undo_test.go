@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -409,4 +410,27 @@ func TestWhichFilesGoBackFirst(t *testing.T) {
 		}
 		check.Equal(t, strings.Join(got, " "), want, "of %s it is %s", moves)
 	}
+}
+
+// What could not be refused is told to no other session.
+func TestARefusalThatFailsIsNotTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var told []string
+	w.open(func(c *Config) { c.Others = func(path string, is review.Content) { told = append(told, is.Text) } })
+	w.write("f", "f1\n")
+	w.begin()
+	w.remove("f")
+	w.end()
+	w.disk.Lock()
+	w.meanwhile = func(what, path string) {
+		if what == "restore" {
+			w.must(os.Mkdir(path, 0o755)) // in its place
+		}
+	}
+	w.disk.Unlock()
+	if _, err := w.refuse(nil); err == nil {
+		t.Error("it is refused")
+	}
+	w.box(func() { check.Slice(t, told, []string{""}, "told is %q") })
 }

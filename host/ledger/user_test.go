@@ -723,3 +723,17 @@ func TestReadAnewWithKeptPermissions(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "modified f kept\n", "the record has %q")
 }
+
+// What the user gives another name while the turn runs is listed by that at once.
+func TestRenamedWhileTheTurnRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.move("f", "g")
+	w.ledger.UserRenamed(w.path("f"), w.path("g"))
+	w.saved("g")
+	check.Equal(t, w.changes(), "modified g -1,0+2,1\n", "the record has %q")
+	w.end()
+}
