@@ -61,6 +61,7 @@ type half struct {
 	again        bool     // it was removed, and is there again
 	kept         bool     // by the user, some time
 	untold       []string // where it was changed, which only the end of the turn tells
+	passed       []string // where the agent has moved it
 }
 
 // state is the agent's part of a file.
@@ -224,9 +225,9 @@ func (r *halves) told() {
 	defer r.disk.Unlock()
 	for _, f := range r.files {
 		named := slices.ContainsFunc(r.events, func(e Event) bool {
-			return slices.ContainsFunc(f.states, func(s state) bool { return e.Path == r.path(s.name) })
+			return slices.ContainsFunc(append(f.passed, f.turn().name), func(name string) bool { return e.Path == r.path(name) })
 		})
-		if changed := *f.is() != f.turn(); changed && !named {
+		if changed := *f.is() != f.turn() && (f.is().exists || f.turn().exists); changed && !named {
 			r.t.Errorf("nothing tells of %s", f.id)
 		}
 	}
@@ -577,6 +578,7 @@ func (r *halves) agentActs() {
 	case n == 2 && !f.loaded && !f.replaced:
 		from := is.name
 		is.name = fmt.Sprintf("moved%d/to/%s", r.count, f.id)
+		f.passed = append(f.passed, is.name)
 		r.count++
 		r.did("agent moves %s to %s", from, is.name)
 		if do := func() { r.move(from, is.name) }; r.IntN(2) == 0 {
