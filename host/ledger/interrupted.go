@@ -129,7 +129,10 @@ func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved
 	for _, m := range running.Marks {
 		put(t.seen, m.Path, m.Seen)
 		put(t.disk, m.Path, m.Disk)
-		put(t.gone, m.Path, m.Gone)
+		if put(t.gone, m.Path, m.Gone); m.Gone != nil {
+			l.record.Gone(m.Path)
+			t.WasGone(m.Path)
+		}
 		mark(shown, m.Path, m.Shown)
 		mark(t.saved, m.Path, m.Saved)
 		mark(t.copies, m.Path, m.Copy)

@@ -836,3 +836,24 @@ func TestNoPermissionsOfTheTurnThatWasKilled(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// A file that the agent has made and moved goes when it is refused, also where the host was killed in between.
+func TestMadeAndMovedBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.sync()
+	w.call(session.KindEdit, func() { w.write("g", "a1\n") }, "g")
+	w.sync()
+	w.move("g", "h")
+	w.call(session.KindEdit, func() {}, "g")
+	w.sync()
+	w.call(session.KindEdit, func() {}, "h")
+	w.sync()
+	w.killed(true)
+	check.Equal(t, w.changes(), "added h -0,0+1,1\n", "the record has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}

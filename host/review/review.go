@@ -345,6 +345,14 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
+// Gone says that the agent has removed a file, as was known when the record was saved: if it has none at that path, the
+// agent had made it.
+func (r *Record) Gone(path string) {
+	if r.files[path] == nil {
+		r.made[path] = true
+	}
+}
+
 // NewTurn says that what is gone by now was not moved.
 func (r *Record) NewTurn() { clear(r.made) }
 

@@ -93,6 +93,9 @@ func (t *Turn) Settled(path string) {
 func (t *Turn) Image(path string) review.Image        { return t.record.Image(path) }
 func (t *Turn) SetBack(path string, was review.Image) { t.record.SetBack(path, was) }
 
+// WasGone is [review.Record.Gone] for the turn's record.
+func (t *Turn) WasGone(path string) { t.record.Gone(path) }
+
 // Gone reports whether the agent has removed a file in the turn.
 func (t *Turn) Gone(path string) bool {
 	f, known := t.record.File(path)
