@@ -141,7 +141,16 @@ func TestAnswerOfASession(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("it is on the disk")
 	}
+	other := a
+	other.Session = 4
+	add(t, s, other)
+	if _, ok := found(t, s, question, 3); !ok {
+		t.Error("another session's answer replaces it")
+	}
 	list, err := s.List()
+	must.Do(t, err)
+	must.Do(t, s.Remove(list[1].ID))
+	list, err = s.List()
 	if err != nil || len(list) != 1 || list[0].Session != 3 {
 		t.Fatalf("%v, %v", list, err)
 	}

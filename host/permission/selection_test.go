@@ -157,6 +157,7 @@ func TestWhatAnAgentIsToldOfItsText(t *testing.T) {
 		{"at the beginning", "0\na\nb  x\n\nd\ne\n", "at the beginning the file has 1 line more (0)", false},
 		{"two", "A\nb  x\n\nd\n", "line 1 (a) not written, the file has 1 line (A) there; line 5 (e) not written", true},
 		{"the newline", "a\nb  x\n\nd\ne", "the newline at its end", true},
+		{"the newline on the disk alone", text, "the newline at its end", false},
 	} {
 		got := otherwise(text, c.written, c.edited, 0)
 		start := "the user refused a part of this text, and only the rest was written. Refused, by the lines of your text: "

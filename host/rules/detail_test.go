@@ -450,6 +450,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			-c core.pager= log
 			-c core.pager=less log
 			log --template=x
+			-C
 			log -c a.b=!x`},
 		"a command has a shell run what is not told": {func(words []word) bool { return unread(words, true) }, `
 			at now

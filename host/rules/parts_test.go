@@ -177,7 +177,7 @@ func TestWhereACommandRuns(t *testing.T) {
 	r := request(Request{}).looking()
 	for script, want := range map[string]string{
 		"ls": "/p", "cd a; ls": "/p /p/a", "cd a; cd a; ls": "/p /p/a /p/a/a", "cd /a; cd /a; ls": "/p /a", "git -C b ls": "/p /p/b", "git -C {c,d} ls": "/p /p/c /p/d",
-		"cd {1..20}; ls": "/p /p/1 /p/2 /p/3 /p/4 /p/5 /p/6 /p/7", "ls -C": "/p",
+		"cd {1..20}; ls": "/p /p/1 /p/2 /p/3 /p/4 /p/5 /p/6 /p/7", "ls -C": "/p", "cd ~/a; ls": "/p /home/me/a", "cd http://a; ls": "/p",
 	} {
 		parts := Shell(script).parts
 		check.Equal(t, strings.Join(parts[len(parts)-1].goesTo(r), " "), want, "%s: %s", script)

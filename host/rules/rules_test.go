@@ -365,6 +365,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 		{"its name and a path", []Rule{{Tools: []string{"tickets/*"}, Paths: []string{"**"}, Action: Allow}}, find, Ask},
 		{"its kind", []Rule{{Kinds: []string{"other"}, Action: Allow}}, find, Allow},
 		{"a kind that runs", []Rule{{Kinds: []string{"execute"}, Action: Allow}}, runs, Ask},
+		{"a kind that runs is rejected", []Rule{{Kinds: []string{"execute"}, Action: Reject}}, runs, Reject},
 		{"a path", []Rule{{Paths: []string{"**"}, Action: Allow}}, find, Ask},
 		{"a command", []Rule{allow("ls")}, runs, Ask},
 		{"a path that is rejected", []Rule{{Paths: []string{"a"}, Action: Reject}}, find, Reject},
