@@ -809,3 +809,78 @@ func TestRemadeWhereAnotherWasMovedTo(t *testing.T) {
 	r.Remade("f", Text("u\n"))
 	check.Slice(t, statusOf(r), []string{"moved f from h", "added g"}, "there are %q")
 }
+
+// What comes where the agent had something before, seen as the files that are listed.
+func TestFilesThatComeBack(t *testing.T) {
+	t.Parallel()
+	a, b, c := Text("a\n"), Text("b\n"), Text("c\n")
+	keep := func(r *Record, path string) {
+		if p, err := r.Plan(path, Keep, Selection{}); err != nil || !r.Commit(p) {
+			t.Errorf("%s cannot be kept: %v", path, err)
+		}
+	}
+	for name, x := range map[string]struct {
+		do   func(r *Record)
+		want []string
+	}{
+		"removed by the user, and changed by the agent": {func(r *Record) {
+			r.Changed("f", a, b)
+			r.Removed("f")
+			r.Changed("f", b, c)
+		}, []string{"modified f"}},
+		"moved to where a removal was kept": {func(r *Record) {
+			r.Changed("f", a, Content{})
+			keep(r, "f")
+			r.Moved("g", "f", b, b)
+		}, []string{"modified f", "deleted g"}},
+	} {
+		r := New(1 << 20)
+		x.do(r)
+		check.Slice(t, statusOf(r), x.want, "%s: there are %q", name)
+	}
+
+	r := New(1 << 20)
+	r.Changed("bytes", Opaque("one"), Opaque("two"))
+	keep(r, "bytes")
+	r.Changed("bytes", Opaque("two"), Opaque("three"))
+	r.Retracted("bytes", Opaque("three"), Opaque("two"))
+	f, _ := r.File("bytes")
+	check.Equal(t, f.State, Kept, "with what was kept it is %s")
+
+	r.Changed("f", a, b)
+	r.Changed("f", b, Opaque("bytes"))
+	r.Changed("f", Opaque("bytes"), c)
+	f, _ = r.File("f")
+	check.Equal(t, f.Baseline, a, "a text again, it was %+v")
+	check.Equal(t, f.FirstLine(f.Hunks[0]), "c", "its first line is %q")
+}
+
+// A text is unlike another one where it has none of its lines, of which there must be some.
+func TestUnlikeTexts(t *testing.T) {
+	t.Parallel()
+	for texts, want := range map[string]bool{"a|u": true, "ab|u": true, "ab|ub": false, "|u": false, "a|": true} {
+		old, now, _ := strings.Cut(texts, "|")
+		check.Equal(t, unlike(letters(old), letters(now)), want, "%s: %v", texts)
+	}
+}
+
+// Who is dropped can be touched again.
+func TestRecency(t *testing.T) {
+	t.Parallel()
+	var r recency
+	one, two := &file{}, &file{}
+	for range 2 {
+		r.touch(one)
+		r.touch(two)
+		r.touch(one)
+		if r.oldest() != two {
+			t.Error("the oldest is another one")
+		}
+		if r.drop(two); r.oldest() != one {
+			t.Error("without it the oldest is another one")
+		}
+		if r.drop(one); r.oldest() != nil {
+			t.Error("without any there is an oldest one")
+		}
+	}
+}

@@ -140,5 +140,5 @@ func TestDecidingAllGrowsWithTheHunks(t *testing.T) {
 // The lines of a text have their ends, but for the last.
 func TestLinesAreEnded(t *testing.T) {
 	t.Parallel()
-	check.Slice(t, ended([]string{"a", "b\n", "c"}), []string{"a\n", "b\n", "c"}, "they are %q")
+	check.Slice(t, ended([]string{"a", "b", "c\n", "d"}), []string{"a\n", "b\n", "c\n", "d"}, "they are %q")
 }
