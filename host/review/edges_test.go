@@ -742,6 +742,21 @@ func TestUndoneChangeOverAnEarlierOne(t *testing.T) {
 	check.Equal(t, err, nil, "%v")
 }
 
+// A file of the agent's that was kept is the user's: it goes back to where it was when the agent moves it.
+func TestMovedAfterItWasKept(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Content{}, Text("1\n"))
+	if p, err := r.Plan("f", Keep, Selection{}); err != nil || !r.Commit(p) {
+		t.Fatalf("it cannot be kept: %v", err)
+	}
+	r.Moved("f", "g", Text("1\n"), Text("1\n"))
+	check.Slice(t, statusOf(r), []string{"moved g from f"}, "there are %q")
+	if p, err := r.Plan("g", Reject, Selection{}); err != nil || p.Back != "f" || p.Want.Text != "1\n" {
+		t.Errorf("it goes back to %q with %q, %v", p.Back, p.Want.Text, err)
+	}
+}
+
 // A file whose move was kept goes back to where that has put it, when the agent has moved it further or removed it there.
 func TestMovedFromWhereItWasKept(t *testing.T) {
 	t.Parallel()

@@ -277,7 +277,7 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	kept := f.moveKept
 	f.moveKept, f.refused, f.taken, f.MovedTo = false, "", Content{}, ""
 	switch {
-	case !f.Baseline.Exists: // the agent's own file: it has another name
+	case !f.Baseline.Exists && !f.Accepted.Exists: // the agent's own file: it has another name
 	case f.OldPath == "", kept:
 		f.OldPath = from
 	case f.OldPath == to:
@@ -790,10 +790,10 @@ func (f *file) settle() {
 		f.Status = Added
 	case !f.Present.Exists:
 		f.Status = Deleted
-	case !f.Baseline.Exists:
-		f.Status = Added
 	case f.OldPath != "":
 		f.Status = Moved
+	case !f.Baseline.Exists:
+		f.Status = Added
 	default:
 		f.Status = Modified
 	}
