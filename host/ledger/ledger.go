@@ -152,11 +152,7 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 
 // openTurn begins a turn. The one before may still be unfinished, see EndTurn.
 func (l *Ledger) openTurn(t *turn, looked func()) {
-	if l.turn != nil && l.turn.over { // what the user has renamed since
-		for from := range l.turn.renamed {
-			l.leftByUser(l.turn, fileState{path: from, Content: onDisk(from)})
-		}
-	}
+	l.renamedSince()
 	l.take(l.turn)
 	l.record.NewTurn()
 	l.trim()

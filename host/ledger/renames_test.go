@@ -215,3 +215,21 @@ func TestGivenUpAndRenamedAtOnce(t *testing.T) {
 		check.Equal(t, w.changes(), "", "%v: the record has %q", c)
 	}
 }
+
+// What the user has renamed is undone where it is now, also if nothing of it is pending any more.
+func TestRenamedWhereNothingIsPending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	for _, text := range []string{"f1\na1\n", "f1\n"} {
+		w.begin()
+		w.clientWrites("f", w.sees("f"), text)
+		w.end()
+	}
+	w.renames("f", "g")
+	for _, want := range []string{"f1\na1\n", "f1\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("g"), want, "undone there is %q")
+	}
+}

@@ -147,6 +147,16 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	return false
 }
 
+// renamedSince takes what the user has renamed since the last turn, if it is over, under its new names.
+func (l *Ledger) renamedSince() {
+	if l.turn == nil || !l.turn.over {
+		return
+	}
+	for from := range l.turn.renamed {
+		l.leftByUser(l.turn, fileState{path: from, Content: onDisk(from)})
+	}
+}
+
 // leftByUser reports whether a file is gone because the user has renamed it. The turn may be nil.
 func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
