@@ -212,16 +212,22 @@ func (w *Watch) Overwritten(name string) {
 	}
 }
 
-// Reread says that Neovim has read a tracked file again: what others did to it is reported before the user does more.
-func (w *Watch) Reread(name string) {
+// Reread says that Neovim has read a tracked file again, with the disk as it was then: what others did to it is reported
+// before the user does more.
+func (w *Watch) Reread(name string, disk DiskState) {
 	w.mu.Lock()
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
-			if err := w.sync(path, real, how{empty: true}); missing(err) {
-				w.files.synced.put(real, inStep{}) // the buffer, which has no line, is in step with that
-				return
+			had, known := w.files.synced.get(real)
+			if again := known && disk.Exists && had.at == stamp(disk); !again {
+				if err := w.sync(path, real, how{empty: true}); missing(err) {
+					if !disk.Exists {
+						w.files.synced.put(real, inStep{}) // the buffer, which has no line, is in step with that
+					}
+					return
+				}
 			}
 			w.tellOpened(real, Opened{Loaded: true})
 		})

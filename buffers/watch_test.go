@@ -71,7 +71,8 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 			w.toldMu.Unlock()
 			w.watch.Saved(name)
 		case method == "reread":
-			w.watch.Reread(name)
+			disk, _ := m["disk"].(map[string]any)
+			w.watch.Reread(name, diskState(disk))
 		case method == "file_renamed": // the ledger's
 		case method == "passed", method == "ahead": // for reads that need not ask
 		case method == "compare":
@@ -134,16 +135,7 @@ func (w *watching) track(m map[string]any) {
 		f := item.(map[string]any)
 		tracked := buffers.Tracked{Name: f["name"].(string), Large: f["large"] == true}
 		if d, ok := f["disk"].(map[string]any); ok {
-			n := func(key string) int64 {
-				switch v := d[key].(type) {
-				case int64:
-					return v
-				case uint64:
-					return int64(v)
-				}
-				return 0
-			}
-			tracked.Disk = &buffers.DiskState{Exists: d["exists"] == true, Sec: n("sec"), Nsec: n("nsec"), Size: n("size")}
+			tracked.Disk = new(diskState(d))
 		}
 		files = append(files, tracked)
 	}
@@ -157,6 +149,19 @@ func (w *watching) track(m map[string]any) {
 	<-held
 	w.watch.Track(files)
 	tracked()
+}
+
+func diskState(d map[string]any) buffers.DiskState {
+	n := func(key string) int64 {
+		switch v := d[key].(type) {
+		case int64:
+			return v
+		case uint64:
+			return int64(v)
+		}
+		return 0
+	}
+	return buffers.DiskState{Exists: d["exists"] == true, Sec: n("sec"), Nsec: n("nsec"), Size: n("size")}
 }
 
 // settle waits until what the watch knows of by now has been taken: a change of another tracked file,
@@ -812,6 +817,28 @@ func TestFilesThatAreReadAgain(t *testing.T) {
 			before = fmt.Sprintf("%q", text)
 		}
 	})
+}
+
+// What the user has read again is told as they read it, though others empty or remove the file at once.
+func TestReadAgainRightBeforeAChange(t *testing.T) {
+	for what, then := range map[string]string{"emptied": "call writefile([], %q)", "removed": "call delete(%q)"} {
+		t.Run(what, func(t *testing.T) {
+			onNeovims(t, func(t *testing.T, n *neovim) {
+				path := n.edit("a.txt", "one\n")
+				opened := make(chan buffers.Opened, 9)
+				n.unwatched(func(w *watching) { w.watch.Opened = func(o buffers.Opened) { opened <- o } })
+				<-opened
+				n.keys("Gomine<Esc>")
+				n.cmd("edit! | " + fmt.Sprintf(then, path))
+				select {
+				case o := <-opened:
+					check.Equal(t, said(o.Text), `"one\n"`, "read is %s")
+				case <-time.After(hung):
+					t.Error("what was read is not told")
+				}
+			})
+		})
+	}
 }
 
 // What others make of the disk while no agent works is none's doing: a write that an agent made of an older text leaves

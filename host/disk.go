@@ -86,11 +86,15 @@ func (h *Host) trackFiles(m rpc.Track) {
 	for _, told := range m.Files {
 		f := buffers.Tracked{Name: told.Name, Large: told.Large}
 		if d := told.Disk; d != nil {
-			f.Disk = &buffers.DiskState{Exists: d.Exists, Sec: int64(d.Sec), Nsec: int64(d.Nsec), Size: int64(d.Size)}
+			f.Disk = new(diskState(*d))
 		}
 		files = append(files, f)
 	}
 	w.Track(files)
+}
+
+func diskState(d rpc.DiskState) buffers.DiskState {
+	return buffers.DiskState{Exists: d.Exists, Sec: int64(d.Sec), Nsec: int64(d.Nsec), Size: int64(d.Size)}
 }
 
 // checkDisk compares a file, or without a name all files, with their buffers.

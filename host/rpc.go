@@ -191,7 +191,7 @@ var handlers = handling(
 	toHost((*Host).fileSaved),
 	toHost(func(h *Host, m rpc.Reread) {
 		if w := h.watching(); w != nil {
-			w.Reread(m.Name)
+			w.Reread(m.Name, diskState(m.Disk))
 		}
 	}),
 	toHost(func(h *Host, m rpc.Check) { h.checkDisk(m.Name) }),

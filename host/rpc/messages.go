@@ -833,7 +833,8 @@ type (
 	}
 	// Reread reports that a buffer was read from the disk.
 	Reread struct {
-		Name string `msgpack:"name"`
+		Name string    `msgpack:"name"`
+		Disk DiskState `msgpack:"disk"` // as it was read
 	}
 	// Check compares a file with the disk; "": all.
 	Check struct {

@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'e5911edc',
+  revision = 'a8d5ed07',
   messages = {
     new = {
       'session',
@@ -126,7 +126,7 @@ return {
     ahead = { 'path', 'info' },
     file_renamed = { 'from', 'to' },
     file_saved = { 'name', 'other' },
-    reread = { 'name' },
+    reread = { 'name', 'disk' },
     check = { 'name' },
     catch_up = { 'callback', 'name' },
     compare = { 'name' },
