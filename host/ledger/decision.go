@@ -221,6 +221,9 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 	}
 	for path, is := range now {
 		delete(l.inStep, path)
+		if path == plan.Back && !l.loaded[path] {
+			is = onDisk(path) // what is unsaved stays in the buffer of the other path
+		}
 		if l.turn != nil {
 			l.turn.seen[path] = is
 			if _, told := l.turn.disk[path]; told || l.loaded[path] {

@@ -737,3 +737,21 @@ func TestRenamedWhileTheTurnRuns(t *testing.T) {
 	check.Equal(t, w.changes(), "modified g -1,0+2,1\n", "the record has %q")
 	w.end()
 }
+
+// What is unsaved of a file whose move is refused stays in its buffer: the disk without it is nobody's change.
+func TestMovedBackWithoutUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.sync()
+	w.call("move", func() { w.move("f", "g") }, "f", "g")
+	w.sync()
+	w.edit("g")
+	w.types("g", func(string) string { return "f1\nu2\n" })
+	w.decide(review.Reject, "")
+	w.wipe("g")
+	w.end()
+	check.Equal(t, w.changes(), "moved f rejected\n", "the record has %q")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "there is %s")
+}
