@@ -195,6 +195,18 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "", left: "f=f1 f2", undone: "-",
 		},
+		"a file that is moved away before the user's save of it is heard of": {
+			do: func(w *world) {
+				w.edit("f")
+				text := "f1\nf2\nu1\n"
+				w.write("f", text)
+				w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = text, text
+				w.move("f", "g")
+				w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Form: plain})
+				w.sees("f")
+			},
+			listed: "moved g from f", left: "f=f1 f2 u1",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

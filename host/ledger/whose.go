@@ -600,12 +600,12 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	}
 	now.Content = contentOf(o.Text, o.Form)
 	switch now.Mode = mode; {
-	case !opened:
+	case opened && mode == 0 && now.Text == "":
+		now.Content = review.Content{} // the buffer shows a file that is not there
+	case !opened, mode == 0:
 		was, _ := l.known(l.turn, now)
 		is, _ := l.record.Present(o.Path)
 		now.Mode = cmp.Or(was.Mode, mode, is.Mode) // which the user does not change
-	case mode == 0 && now.Text == "":
-		now.Content = review.Content{} // the buffer shows a file that is not there
 	}
 	t := l.turn
 	if o.Saved {
@@ -651,7 +651,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 				delete(t.gone, o.Path)
 			}
 		}
-		if mode != 0 {
+		if mode != 0 || o.Saved { // else it is gone, which the watch reports
 			l.userNow(o.Path, now.Content)
 			l.report(nil)
 		}
