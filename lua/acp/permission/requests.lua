@@ -70,7 +70,7 @@ function M.answer(what, always)
     request = request or each
   end
   if not request then
-    return 'nothing waits for your answer'
+    return 'nothing waits for your answer; :Acp review decides about changes'
   end
   local option = request[always and what .. '_always' or what]
   if not option then

@@ -184,7 +184,7 @@ func TestAllowAndReject(t *testing.T) {
 				answered(id, want)
 			}
 			s.Keys("ga")
-			s.AwaitMessage("nothing waits for your answer")
+			s.AwaitMessage("nothing waits for your answer; :Acp review decides about changes")
 			s.Command("messages clear")
 		}
 		s.Command("imap <F3> <Plug>(AcpRejectAlways)")
