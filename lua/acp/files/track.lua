@@ -293,7 +293,8 @@ local function start(limit)
     b = M.get(event.buf)
     if b and (event.event == 'BufReadPost' or event.event == 'BufNewFile') then
       b.disk, b.part = M.disk_now(b.name), nil
-      require('acp.rpc.host').notify('reread', { name = b.name, disk = b.disk }) -- if it was tracked before
+      -- If it was tracked before:
+      require('acp.rpc.host').notify('reread', { name = b.name, disk = b.disk })
     elseif b and not b.disk then
       vim.schedule(function() -- no autocommand would come now
         look(event.buf)
