@@ -185,6 +185,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		l.editUnder(path, r.of, func(err error) {
 			if err == nil {
 				l.nothingUnsaved(path)
+				u.did[i] = &turns.FileChange{Path: path, Under: true, Before: r.now, After: r.want}
 			} else {
 				u.failed(l, i, err)
 			}

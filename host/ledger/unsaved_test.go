@@ -450,3 +450,25 @@ func TestTypedIntoBeforeItsOpeningIsKnown(t *testing.T) {
 		}
 	}
 }
+
+// Where the user has taken a turn's lines out of their buffer, unsaved, only the disk has something to undo, and to do
+// again.
+func TestUndoneOnTheDiskIsDoneAgain(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	before := w.tree()
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\nf2\na1\n")
+	w.sees("f")
+	w.end()
+	after := w.tree()
+	w.types("f", func(string) string { return "u1\nf1\nf2\n" })
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), before, "undone there is %s")
+	w.must(w.undo(true))
+	check.Equal(t, w.tree(), after, "done again there is %s")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "refused then there is %s")
+	check.Equal(t, w.bufs[w.path("f")].text, "u1\nf1\nf2\n", "the buffer has %q")
+}
