@@ -156,7 +156,7 @@ type returning struct {
 }
 
 // withoutAgents returns what takes the agent's changes out of a buffer's text, given what the record had of the file
-// when the buffer last followed it; nil where that has none, or no lines.
+// when the buffer last followed it; nil where that has no lines.
 func withoutAgents(path string, had review.Image) func(mine string) string {
 	record := func() (r *review.Record, f review.File, changed bool) {
 		r = review.New(maxRecorded)
@@ -164,7 +164,9 @@ func withoutAgents(path string, had review.Image) func(mine string) string {
 		f, changed = r.File(path)
 		return r, f, changed
 	}
-	if _, f, changed := record(); !changed || !isText(f.Present) {
+	if _, f, changed := record(); !changed {
+		return func(mine string) string { return mine }
+	} else if !isText(f.Present) {
 		return nil
 	}
 	return func(mine string) string {
@@ -215,8 +217,11 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
 func (l *Ledger) removedUnder(path string, was review.Content) {
 	l.noteTaken(path, was)
-	if slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
+	if noted, known := l.taken[path]; slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
 		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
+		if known {
+			l.taken[path] = noted
+		}
 	}
 	l.nothingUnsaved(path)
 }

@@ -472,3 +472,36 @@ func TestUndoneOnTheDiskIsDoneAgain(t *testing.T) {
 	check.Equal(t, w.tree(), before, "refused then there is %s")
 	check.Equal(t, w.bufs[w.path("f")].text, "u1\nf1\nf2\n", "the buffer has %q")
 }
+
+// A line that the user has removed in their buffer, unsaved, stays removed there where the agent has emptied the file and
+// then removed it or moved it away, and that is refused or undone.
+func TestUnsavedRemovalOfALine(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		for _, undo := range []bool{false, true} {
+			t.Run(fmt.Sprint(moved, undo), func(t *testing.T) {
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				before := w.tree()
+				w.edit("f")
+				w.begin()
+				w.types("f", func(string) string { return "f1\n" })
+				w.write("f", "")
+				w.sees("f")
+				if moved {
+					w.move("f", "g")
+				} else {
+					w.remove("f")
+				}
+				w.sees("f")
+				w.end()
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), before, "there is %s")
+				check.Equal(t, w.bufs[w.path("f")].text, "f1\n", "the buffer has %q")
+			})
+		}
+	}
+}
