@@ -346,16 +346,20 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	was, is := had, now.Content
 	is.Text = shows.Text
 	was.Text = shows.Text
-	if all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text); all == shows.Text && len(conflicts) == 0 { // it has it
+	all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text)
+	has := all == shows.Text && len(conflicts) == 0
+	if has {
 		was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
 	}
 	l.userNow(now.path, was)
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content
 	l.named.Store(now.path, true)
-	list := l.behind[now.path]
-	if is.Text != now.Text && (len(list) == 0 || list[len(list)-1].turn != t) {
-		l.behind[now.path] = append(list, behind{turn: t, was: had, before: had, is: now.Content, conflicts: true})
+	if list := l.behind[now.path]; len(list) > 0 && isText(list[len(list)-1].is) {
+		had = list[len(list)-1].is // of which the buffer may have taken nothing
+	}
+	if is.Text != now.Text && !had.SameText(now.Content) {
+		l.cameUnder(t, buffers.Written{Path: now.path, FormBefore: had.Form, Behind: &had.Text, Conflict: !has}, now.Content, false)
 	}
 }
 

@@ -282,6 +282,38 @@ func TestTheUsersTextAfterAHostDied(t *testing.T) {
 	}
 }
 
+// What conflicts with unsaved text in a Neovim that lives on after the host was killed can be refused, like what had come
+// before.
+func TestAConflictInANeovimThatLives(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.named()
+			w.edit("f")
+			w.begin()
+			had := "f1\n"
+			w.types("f", func(string) string { return "u1\n" })
+			if told {
+				had = "a1\n"
+				w.write("f", had)
+				w.sees("f")
+			}
+			w.sync()
+			w.write("f", "a2\n")
+			w.dies()
+			w.bufs[w.path("f")] = &buffer{text: "u1\n", synced: had, form: plain}
+			if w.takenUp(); undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.onDisk("f"), "f1\n", "told %v, undo %v: the disk has %q", told, undo)
+			check.Equal(t, w.sees("f"), "u1\n", "told %v, undo %v: the buffer has %q", told, undo)
+		}
+	}
+}
+
 // noteNow has it noted anew that the turn runs.
 func (w *world) noteNow() { w.box(func() { w.ledger.writeDown(w.ledger.turn) }) }
 
