@@ -207,6 +207,44 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "moved g from f", left: "f=f1 f2 u1",
 		},
+		"a file that is gone, and made anew": {
+			do: func(w *world) {
+				w.call("delete", func() { w.remove("f") }, "f")
+				w.call("edit", func() { w.write("f", "a1\n") }, "f")
+			},
+			listed: "modified f pending", left: "f=f1 f2",
+		},
+		"a name that the user gives what the agent has removed": {
+			do: func(w *world) {
+				w.edit("f")
+				w.remove("f")
+				w.sees("f")
+				w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			},
+			listed: "deleted f pending", left: "f=f1 f2",
+		},
+		"a write that is told while the end of the turn looks at what else has changed": {
+			before: func(w *world) { w.write("g", "g1\n") },
+			do: func(w *world) {
+				after := "f1\nf2\na1\n"
+				w.write("f", after)
+				w.write("g", "g1\na1\n")
+				w.once("look", "g", 1, func() {
+					w.ledger.Took(buffers.Written{Path: w.path("f"), Changed: true, Before: new("f1\nf2\n"), After: &after, Disk: &after, FormBefore: plain, FormAfter: plain}, "fs", false)
+				})
+			},
+			listed: "modified f pending, modified g pending", left: "f=f1 f2 g=g1",
+		},
+		"a file that the user had removed, which a call names before it makes it anew": {
+			before: func(w *world) {
+				w.begin()
+				w.write("f", "f1\nf2\na1\n")
+				w.end()
+				w.remove("f")
+			},
+			do:     func(w *world) { w.call("edit", func() { w.write("f", "a2\n") }, "f") },
+			listed: "added f pending", left: "", undone: "-",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

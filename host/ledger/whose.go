@@ -117,12 +117,11 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	case !now.loaded && l.loaded[now.path]:
 		l.gaveUp(t, now)
 	}
-	_, seen := t.seen[now.path]
 	was, known := l.known(t, now)
 	if known && !was.Exists && now.Exists && l.wasMoved(t, now) {
 		return true
 	}
-	if known && !was.Exists && !seen && !now.loaded {
+	if known && !was.Exists && !now.loaded {
 		l.record.Removed(now.path) // by the user, before the turn
 	}
 	t.seen[now.path] = now.Content
