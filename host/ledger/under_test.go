@@ -576,3 +576,64 @@ func TestAPartThatIsKeptBesideAConflict(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\na5\n", "all else refused there is %q")
 }
+
+// All that came under unsaved text is refused, also where the file was made anew in between, but for what the user had
+// accepted.
+func TestMadeAnewAndChangedUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	for left, do := range map[string]func(w *world){
+		"f1\n":     func(w *world) { w.write("f", "a2\n") },
+		"f1\na2\n": func(w *world) { w.acceptedUnder("f", "a1\na2\n", false) },
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.types("f", func(string) string { return "u1\n" })
+		w.begin()
+		w.remove("f")
+		w.sees("f")
+		w.write("f", "a1\n")
+		w.sees("f")
+		w.end()
+		w.begin()
+		do(w)
+		w.sees("f")
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), left, "the disk has %q")
+	}
+}
+
+// What was refused in the running turn is no change of it when the buffer that lacked it is gone, which was not told yet.
+func TestRefusedUnderABufferThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.changes() // looks at it
+	w.decide(review.Reject, "")
+	delete(w.bufs, w.path("f"))
+	w.end()
+	check.Equal(t, w.changes(), "", "the record has %q")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+}
+
+// The lines that two contents have in common; of what is no text that is not known.
+func TestCommonLines(t *testing.T) {
+	t.Parallel()
+	text, none := review.Text("f1\nf2\n"), review.Content{}
+	for _, c := range []struct{ is, other, want review.Content }{
+		{text, review.Text("f2\nf3\n"), review.Text("f2\n")},
+		{review.Text("f2\n"), text, review.Text("f2\n")},
+		{text, review.Text(""), review.Text("")},
+		{none, text, none},
+		{text, review.Opaque("f1\n"), text},
+		{review.Opaque("x"), text, review.Opaque("x")},
+	} {
+		check.Equal(t, common(c.is, c.other), c.want, "it is %+v")
+	}
+}

@@ -305,7 +305,7 @@ func (u undoing) failed(l *Ledger, i int, err error) {
 
 // common returns a content with only the lines that another one has too.
 func common(is, other review.Content) review.Content {
-	if !is.Exists || is.Opaque || other.Opaque {
+	if is.Opaque || other.Opaque {
 		return is
 	}
 	lines, left, at := linediff.Lines(is.Text), "", 0

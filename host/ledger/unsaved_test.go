@@ -505,3 +505,44 @@ func TestUnsavedRemovalOfALine(t *testing.T) {
 		}
 	}
 }
+
+// A file that the agent takes away again comes back as it was then, whatever was noted when it first went from a buffer
+// that is closed by now.
+func TestTakenAwayAgainWithoutItsBuffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.remove("f")
+	w.sees("f")
+	w.end()
+	w.decide(review.Reject, "")
+	w.wipe("f")
+	w.write("f", "f2\n")
+	w.begin()
+	w.remove("f")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f2\n"`, "there is %s")
+}
+
+// What came under unsaved text in no turn stays when an earlier turn is undone.
+func TestAnUndoBesideWhatCameInNoTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	for _, name := range []string{"g", "h"} {
+		w.begin()
+		w.write(name, "a1\n")
+		w.end()
+	}
+	w.must(w.undo(false)) // so that the last turn is none
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.sync()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "a1\n"`, "there is %s")
+}
