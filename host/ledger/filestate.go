@@ -18,14 +18,13 @@ var errNoWatch = errors.New("files are not watched")
 
 // fileState is a file as it was at one moment.
 type fileState struct {
-	path     string // the real one; "" where it could not be looked at
-	loaded   bool
-	unsaved  bool        // its buffer has what the disk has not
-	saved    bool        // by the user, from a buffer that shows it, as it is
-	size     int64       // on the disk, in bytes
-	modified int64       // in nanoseconds since 1970
-	since    time.Time   // the disk has it so
-	file     os.FileInfo // before a write; nil if it is what is at the path
+	path    string // the real one; "" where it could not be looked at
+	loaded  bool
+	unsaved bool        // its buffer has what the disk has not
+	saved   bool        // by the user, from a buffer that shows it, as it is
+	size    int64       // on the disk, in bytes
+	since   time.Time   // the disk has it so
+	file    os.FileInfo // before a write; nil if it is what is at the path
 	review.Content
 }
 
@@ -40,7 +39,7 @@ func (l *Ledger) see(path string, settle bool, done func(fileState)) {
 		return
 	}
 	answer := func(seen buffers.Seen, err error) {
-		s := fileState{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, size: seen.Disk.Size, modified: seen.Disk.Sec*1e9 + seen.Disk.Nsec, since: seen.Since}
+		s := fileState{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, size: seen.Disk.Size, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:

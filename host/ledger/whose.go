@@ -49,7 +49,7 @@ func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 		return review.Content{}, true
 	case s.Kind != checkpoint.File:
 		return review.Content{}, false
-	case !now.loaded && now.Exists && s.Size == now.size && s.ModTime == now.modified && s.Changed == now.since.UnixNano():
+	case !now.loaded && now.Exists && s.Size == now.size && s.Changed == now.since.UnixNano():
 		now.Mode = s.Mode.Perm() // which may have been looked up later
 		return now.Content, true
 	}
@@ -589,7 +589,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	now := fileState{path: o.Path, since: o.Since}
 	var mode os.FileMode // 0 where there is no file
 	if info, err := os.Stat(o.Path); err == nil {
-		now.size, now.modified, mode = info.Size(), info.ModTime().UnixNano(), info.Mode().Perm()
+		now.size, mode = info.Size(), info.Mode().Perm()
 	} else {
 		now.since = time.Now() // what it was when the turn began says if it was new
 	}
