@@ -245,6 +245,25 @@ func TestWhateverIsTold(t *testing.T) {
 			do:     func(w *world) { w.call("edit", func() { w.write("f", "a2\n") }, "f") },
 			listed: "added f pending", left: "", undone: "-",
 		},
+		"a removed file that the user writes from elsewhere, and the agent then moves": {
+			do: func(w *world) {
+				w.call("delete", func() { w.remove("f") }, "f")
+				w.write("f", "f1\nf2\nu1\n")
+				w.saved("f")
+				w.sync()
+				w.move("f", "g")
+			},
+			listed: "moved g from f", left: "f=f1 f2 u1",
+		},
+		"a moved file that the user writes from elsewhere where it was": {
+			do: func(w *world) {
+				w.call("move", func() { w.move("f", "g") }, "f", "g")
+				w.write("f", "f1\nf2\nu1\n")
+				w.saved("f")
+				w.sync()
+			},
+			listed: "added g pending", left: "f=f1 f2 u1",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

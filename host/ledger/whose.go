@@ -541,11 +541,21 @@ func (l *Ledger) UserSaved(path string) {
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
 				l.originals.keepDisk(now.path, now.Content)
+				l.remade(t, now.path, now.Content)
 				l.userNow(now.path, now.Content)
 				l.saveSoon()
 			}
 		})
 	})
+}
+
+// remade says that the user has written a file, which the agent may have taken away in the turn, which may be nil.
+func (l *Ledger) remade(t *turn, path string, is review.Content) {
+	l.record.Remade(path, is)
+	if t != nil {
+		t.Remade(path, is)
+		delete(t.gone, path)
+	}
 }
 
 // UserRenamed hears that the user has given the file of a buffer another name, and may have written it under that.
@@ -644,11 +654,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 			t.saved[o.Path] = true
 		}
 		if o.Saved && mode != 0 {
-			l.record.Remade(o.Path, now.Content)
-			if t != nil {
-				t.Remade(o.Path, now.Content)
-				delete(t.gone, o.Path)
-			}
+			l.remade(t, o.Path, now.Content)
 		}
 		if mode != 0 || o.Saved { // else it is gone, which the watch reports
 			l.userNow(o.Path, now.Content)
