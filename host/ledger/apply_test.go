@@ -266,6 +266,7 @@ func TestWhatIsForgottenIsNotBroughtBack(t *testing.T) {
 	}{
 		"too large":    {large, func(w *world) { w.write("f", "a1\n") }, "a1\n"},
 		"cleaned away": {"\x00f1", func(w *world) { w.remove("f") }, "no file"},
+		"moved":        {large, func(w *world) { w.move("f", "g"); w.write("g", "a1\n") }, "no file"},
 	} {
 		for _, undo := range []bool{false, true} {
 			w := newWorld(t)

@@ -218,7 +218,8 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 
 // origin returns where a file that is new at a path was, by what the folders had when the turn began; "" for nowhere.
 func (t *turn) origin(now fileState) string {
-	file, old := now.file, false // a new file may have the inode of one that was deleted
+	file := now.file
+	var old bool // a new file may have the inode of one that was deleted
 	if file == nil {
 		file, _ = os.Lstat(now.path)
 		old = !createdSince(now.path, t.At)
