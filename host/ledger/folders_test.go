@@ -82,3 +82,16 @@ func TestFoldersGoWithTheirFiles(t *testing.T) {
 		t.Errorf("there are %q", got)
 	}
 }
+
+// The deepest folder that paths share, whose name need not only begin like another one's.
+func TestTheFolderOfPaths(t *testing.T) {
+	t.Parallel()
+	for paths, want := range map[string]string{
+		"": "", "/a/b/f": "/a/b", "/a/b/f /a/b/g": "/a/b", "/a/b/f /a/bc/f": "/a", "/a/b/f /a/g": "/a", "/a/g /a/b/f": "/a", "/a/f /b/f": "/",
+	} {
+		if want != "" {
+			want = review.Folder(want)
+		}
+		check.Equal(t, folderOf(strings.Fields(paths)), want, "of %q it is %q", paths)
+	}
+}
