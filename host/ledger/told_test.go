@@ -264,6 +264,16 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "added g pending", left: "f=f1 f2 u1",
 		},
+		"a removed file that comes back through another session, and the agent then moves": {
+			do: func(w *world) {
+				w.call("delete", func() { w.remove("f") }, "f")
+				w.write("f", "f1\nf2\nu1\n")
+				w.ledger.Elsewhere(w.path("f"), review.Text("f1\nf2\nu1\n"))
+				w.sync()
+				w.move("f", "g")
+			},
+			listed: "moved g from f", left: "f=f1 f2 u1",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",
