@@ -274,6 +274,17 @@ func TestWhateverIsTold(t *testing.T) {
 			},
 			listed: "moved g from f", left: "f=f1 f2 u1",
 		},
+		"a moved file that comes back through another session": {
+			do: func(w *world) {
+				w.call("move", func() { w.move("f", "g") }, "f", "g")
+				w.write("f", "f1\nf2\nu1\n")
+				is := review.Text("f1\nf2\nu1\n")
+				is.Mode = 0o644
+				w.ledger.Elsewhere(w.path("f"), is)
+				w.sync()
+			},
+			listed: "added g pending", left: "f=f1 f2 u1",
+		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
 			listed: "", left: "",

@@ -422,6 +422,9 @@ func (l *Ledger) Elsewhere(path string, is review.Content) {
 				t.seen[path] = is
 				delete(t.gone, path)
 			}
+			if is.Exists {
+				l.remade(l.turn, path, is)
+			}
 			l.userNow(path, is)
 			l.report(nil)
 		})
