@@ -546,3 +546,21 @@ func TestAnUndoBesideWhatCameInNoTurn(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "a1\n"`, "there is %s")
 }
+
+// Where the user has taken back by u what the agent did last to a file, an undo of the turn takes back the rest.
+func TestUndoneInTheBufferAndThenTheTurn(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	before := w.tree()
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.sees("f")
+	w.write("f", "")
+	w.sees("f")
+	w.types("f", func(string) string { return "f1\na1\nf2\n" })
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), before, "there is %s")
+	check.Equal(t, w.bufs[w.path("f")].text, "f1\nf2\n", "the buffer has %q")
+}

@@ -356,8 +356,8 @@ func (r *Record) Gone(path string) {
 // NewTurn says that what is gone by now was not moved.
 func (r *Record) NewTurn() { clear(r.made) }
 
-// Recall brings back what was refused of a file and is in what the user sees there now, but takes nothing else from
-// that.
+// Recall brings back what was refused of a file and is in what the user sees there now, or all that was there when the
+// file had that text before, but takes nothing else from it.
 func (r *Record) Recall(path string, now Content) {
 	if now.Exists {
 		delete(r.made, path)
@@ -366,12 +366,19 @@ func (r *Record) Recall(path string, now Content) {
 	if f == nil || f.away || f.text == nil || !f.Present.Exists || !now.Exists || now.Opaque {
 		return
 	}
-	l := *f.text
-	if l.recognize(now.Text, false); l.present() == f.Present.Text {
+	is := f.earlier(now.Text)
+	if is != nil {
+		f.became(is)
+	} else {
+		l := *f.text
+		l.recognize(now.Text, false)
+		is = &l
+	}
+	if is.present() == f.Present.Text {
 		return
 	}
 	r.bytes -= f.size()
-	f.text, f.Present.Text = &l, l.present()
+	f.text, f.Present.Text = is, is.present()
 	r.bytes += f.size()
 	r.settle(f)
 }
@@ -623,6 +630,20 @@ func (f *file) byUser(text string) *layers {
 // brings reports whether another text has lines that the first one has not.
 func brings(was, is string) bool {
 	return slices.ContainsFunc(linediff.Compare(linediff.Lines(was), linediff.Lines(is)), func(e linediff.Edit) bool { return e.B0 < e.B1 })
+}
+
+// earlier returns the layers with which a file had a text before, with something by the agent that waited, if nothing was
+// decided since; nil if it has not.
+func (f *file) earlier(text string) *layers {
+	if n := len(f.texts); n == 0 || f.texts[n-1] != f.text {
+		return nil
+	}
+	for _, l := range f.texts[:len(f.texts)-1] {
+		if l.present() == text && len(l.pending.edits) > 0 {
+			return l
+		}
+	}
+	return nil
 }
 
 // became notes the layers that a file gets; others than the last known ones are of a decision.
