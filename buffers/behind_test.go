@@ -319,11 +319,13 @@ func TestWritesOfUnsavedTextOverTheDisk(t *testing.T) {
 // What does not fit into the encoding of a buffer with unsaved text is told with what the disk has.
 func TestDiskThatCannotBeMerged(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		n.edit("a.txt", "one\n")
+		path := n.edit("a.txt", "one\n")
 		w := n.follow()
 		n.keys("Omine<Esc>")
 		n.put("a.txt", "\xff\xfet\x00w\x00o\x00\n\x00")
-		w.settle()
+		told := make(chan struct{})
+		w.watch.Finish(path, func() { close(told) }) // it may have been seen while it was empty, and be waited for
+		<-told
 		got := w.onlyChange("another encoding")
 		check.Equal(t, said(got.Behind)+said(got.Disk)+got.FormAfter, quoted("one\n")+quoted("two\n")+"utf-16le unix bom", "told is %q")
 		check.Equal(t, got.Conflict, true, "that it conflicts is %v")
