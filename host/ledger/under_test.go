@@ -397,11 +397,7 @@ func TestAPartThatCameUnderUnsavedText(t *testing.T) {
 		w.types("f", func(string) string { return "f1\nf2\nu1\nf3\nf4\n" })
 		w.write("f", "a1\nf2\nf3\na4\n")
 		w.sees("f")
-		done := make(chan error)
-		w.ledger.Decide(Decision{Do: do, Path: w.path("f"), Which: func(f review.File) review.Selection {
-			return review.Selection{Hunks: []int{0}}
-		}}, func(_ int, err error) { done <- err })
-		w.must(<-done)
+		w.decideFirst(do, "f")
 		w.rereads("f")
 		w.end()
 		var pending []review.Hunk
@@ -567,11 +563,7 @@ func TestAPartThatIsKeptBesideAConflict(t *testing.T) {
 	w.write("f", "f1\na2\nf3\nf4\na5\n")
 	w.sees("f")
 	w.end()
-	done := make(chan error)
-	w.ledger.Decide(Decision{Do: review.Keep, Path: w.path("f"), Which: func(review.File) review.Selection {
-		return review.Selection{Hunks: []int{0}}
-	}}, func(_ int, err error) { done <- err })
-	w.must(<-done)
+	w.decideFirst(review.Keep, "f")
 	w.rereads("f")
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\na5\n", "all else refused there is %q")

@@ -271,11 +271,7 @@ func TestDecisionsThatFail(t *testing.T) {
 	w.meanwhile = nil
 	w.disk.Unlock()
 	w.decide(review.Keep, "h")
-	done := make(chan error)
-	w.ledger.Decide(Decision{Do: review.Keep, Path: w.path("g"), Which: func(review.File) review.Selection {
-		return review.Selection{Hunks: []int{0}}
-	}}, func(_ int, err error) { done <- err })
-	w.must(<-done)
+	w.decideFirst(review.Keep, "g")
 	check.Equal(t, w.sees("g"), "f1\na1\n", "kept again there is %q")
 	if n, err := w.refuse(nil); n != 1 || err != nil { // what still waits
 		t.Errorf("the refusal of %d says %v", n, err)
@@ -283,6 +279,7 @@ func TestDecisionsThatFail(t *testing.T) {
 	if f, g, h := w.sees("f"), w.sees("g"), w.sees("h"); f != strings.Repeat("u1\n", 4)+"f1\n" || g != "f1\na1\n" || h != strings.Repeat("u1\n", 4)+"f1\na1\n" {
 		t.Errorf("there are %q, %q and %q", f, g, h)
 	}
+	done := make(chan error)
 	made := []string{}
 	w.ledger.Decide(Decision{Path: w.path("g"), Plan: func(r *review.Record) (review.Plan, error) {
 		return r.Plan(w.path("g"), review.Reject, review.Selection{Hunks: []int{0}})

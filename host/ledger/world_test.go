@@ -444,6 +444,16 @@ func (w *world) decide(do review.Decision, name string) {
 	}
 }
 
+// decideFirst decides about the first hunk of a file.
+func (w *world) decideFirst(do review.Decision, name string) {
+	w.t.Helper()
+	done := make(chan error)
+	w.ledger.Decide(Decision{Do: do, Path: w.path(name), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{0}}
+	}}, func(_ int, err error) { done <- err })
+	w.must(<-done)
+}
+
 func (w *world) undo(again bool) error {
 	done := make(chan error)
 	w.ledger.Undo(again, false, "", always, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })

@@ -363,7 +363,7 @@ func (r *Record) Recall(path string, now Content) {
 		delete(r.made, path)
 	}
 	f := r.files[path]
-	if f == nil || f.away || f.text == nil || !f.Present.Exists || !now.Exists || now.Opaque {
+	if f == nil || f.away || f.text == nil || !f.Present.Exists || !now.Exists || now.Opaque || now.Text == f.Present.Text {
 		return
 	}
 	is := f.earlier(now.Text)
@@ -371,11 +371,10 @@ func (r *Record) Recall(path string, now Content) {
 		f.became(is)
 	} else {
 		l := *f.text
-		l.recognize(now.Text, false)
+		if l.recognize(now.Text, false); l.present() == f.Present.Text {
+			return
+		}
 		is = &l
-	}
-	if is.present() == f.Present.Text {
-		return
 	}
 	r.bytes -= f.size()
 	f.text, f.Present.Text = is, is.present()

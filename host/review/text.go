@@ -255,25 +255,34 @@ const mostPairs = 1 << 20
 // lines stays the agent's, all else is theirs.
 func versions(gone []line, texts []string) []int {
 	became := make([]int, len(gone))
-	next := 0
-	for i, l := range gone {
+	for i := range became {
 		became[i] = -1
-		if len(gone) == len(texts) { // line by line
+	}
+	if len(gone) == len(texts) { // line by line
+		for i, l := range gone {
 			if l.owner == both || isVersion(l.text, texts[i]) || !notBlank(texts[i]) {
 				became[i] = i
 			}
+		}
+		return became
+	}
+	if len(gone)*len(texts) > mostPairs {
+		return became
+	}
+	joined := func(text string) bool { // with a line of the user's
+		return slices.ContainsFunc(gone, func(l line) bool {
+			return l.owner == both && notBlank(l.text) && strings.Contains(text, strings.TrimSpace(l.text))
+		})
+	}
+	next := 0
+	for i, l := range gone {
+		if l.owner != added {
 			continue
 		}
-		joined := func(text string) bool { // with a line of the user's
-			return slices.ContainsFunc(gone, func(l line) bool {
-				own := strings.TrimSpace(l.text)
-				return l.owner == both && own != "" && strings.Contains(text, own)
-			})
-		}
-		for at := next; l.owner == added && at < len(texts) && became[i] < 0 && len(gone)*len(texts) <= mostPairs; at++ {
-			if isVersion(l.text, texts[at]) && !joined(texts[at]) {
-				became[i], next = at, at+1
-			}
+		at := slices.IndexFunc(texts[next:], func(text string) bool { return isVersion(l.text, text) && !joined(text) })
+		if at >= 0 {
+			became[i] = next + at
+			next = became[i] + 1
 		}
 	}
 	return became
