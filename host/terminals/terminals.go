@@ -31,8 +31,9 @@ type Config struct {
 // [Set.Screenful].
 type Set struct {
 	Config
-	stale map[*Terminal]bool // which show more; true: Lua's copy of them is out of date too
-	whole []*Terminal        // that have ended and are kept whole, in the order in which they ended
+	stale  map[*Terminal]bool // which show more; true: Lua's copy of them is out of date too
+	whole  []*Terminal        // that have ended and are kept whole, in the order in which they ended
+	closed bool               // the session is
 
 	mu   sync.Mutex // guards the fields below
 	byID map[string]*Terminal
@@ -159,9 +160,7 @@ func (s *Set) Create(r session.CreateTerminal) {
 		<-own.Done()
 		s.Editor.Post(editor.Do(rpc.Group{Pgid: own.PGID(), Alive: false}))
 		if !s.Box.Put(func() { s.changed(t, true) }) && t.number != 0 {
-			// The session was closed, and the command with it.
-			s.Editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{t.luaTerminal()}}))
-			t.view.changed()
+			s.last(t) // the session was closed, and the command with it
 		}
 	})
 }
@@ -282,13 +281,26 @@ func (s *Set) Release() {
 	})
 }
 
-// Close makes the buffers show what is left when the session is closed.
-func (s *Set) Close() { s.each(func(t *Terminal) { t.view.finish() }) }
+// Close makes the buffers show what is left when the session is closed, which nobody asks for [Set.Ops] from then on.
+func (s *Set) Close() {
+	s.closed = true
+	s.each(func(t *Terminal) { t.view.finish() })
+}
+
+// last shows a terminal of a closed session. Any goroutine.
+func (s *Set) last(t *Terminal) {
+	s.Editor.Post(editor.Do(rpc.Terminals{List: []rpc.Terminal{t.luaTerminal()}}))
+	t.view.changed()
+}
 
 // changed is called when a terminal shows more; state says that Lua's copy of it is out of date too.
 func (s *Set) changed(t *Terminal, state bool) {
 	if t.number == 0 {
 		return // not handed out yet
+	}
+	if s.closed {
+		s.last(t)
+		return
 	}
 	s.stale[t] = s.stale[t] || state
 	s.Mark(state)

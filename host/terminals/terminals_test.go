@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -113,6 +115,33 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 			t.Errorf("%s has %d lines of %d", id, len(screen.Lines), screen.Total)
 		}
 	}
+}
+
+// posted is a Neovim that notes what is posted to it.
+type posted struct{ ops []any }
+
+func (n *posted) Batch(ops []any) ([]any, time.Duration, error) {
+	n.ops = append(n.ops, ops...)
+	return make([]any, len(ops)), 0, nil
+}
+
+// A command whose end comes right after its session was closed is shown as ended: nobody asks for it any more.
+func TestAnEndAfterTheSessionWasClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nvim := &posted{}
+		e := editor.New(nvim)
+		go e.Run()
+		s := New(Config{Base: feature.Base{Session: 1, Editor: e, Log: slog.New(slog.DiscardHandler)}, Mark: func(bool) {}})
+		s.Update(session.TerminalPatch{ID: "a", Command: acp.Set("make")})
+		s.Ops()
+		s.Close()
+		s.Update(session.TerminalPatch{ID: "a", Exit: acp.Set(session.TerminalExit{Code: new(int)})})
+		synctest.Wait()
+		if got := fmt.Sprintf("%+v", nvim.ops); !strings.Contains(got, "exited with code 0") {
+			t.Errorf("Neovim is told %s", got)
+		}
+		e.Close()
+	})
 }
 
 // Terminals that an agent does not release are bounded; a command that cannot start is none.
