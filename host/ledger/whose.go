@@ -599,74 +599,104 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 	if o.Text == nil && !opened || l.applies[o.Path] || l.resuming {
 		return
 	}
-	now := fileState{path: o.Path, since: o.Since}
+	now, there := l.inBuffer(o, opened)
+	told := true
+	switch {
+	case o.Text == nil:
+		l.openedBehind(now)
+		return
+	case opened:
+		if l.account(l.turn, now) {
+			l.sawAgents(o.Path)
+		}
+	case o.Saved:
+		told = l.savedBuffer(now, there)
+	default:
+		now.Content, told = l.leftBuffer(now, there, o.Loaded)
+	}
+	if told && l.turn != nil {
+		l.turn.disk[o.Path] = now.Content
+	}
+}
+
+// inBuffer returns a file as a buffer has it, or had it, and whether the disk has one now.
+func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there bool) {
+	now = fileState{path: o.Path, since: o.Since, Content: contentOf(o.Text, o.Form)}
 	var mode os.FileMode // 0 where there is no file
 	if info, err := os.Stat(o.Path); err == nil {
 		now.size, mode = info.Size(), info.Mode().Perm()
 	} else {
 		now.since = time.Now() // what it was when the turn began says if it was new
 	}
-	if o.Text == nil {
-		l.openedBehind(now)
-		return
-	}
-	now.Content = contentOf(o.Text, o.Form)
+	there = mode != 0
 	switch now.Mode = mode; {
-	case opened && mode == 0 && now.Text == "":
+	case opened && !there && now.Text == "":
 		now.Content = review.Content{} // the buffer shows a file that is not there
-	case !opened, mode == 0:
+	case !opened, !there:
 		was, _ := l.known(l.turn, now)
 		is, _ := l.record.Present(o.Path)
 		now.Mode = cmp.Or(was.Mode, mode, is.Mode) // which the user does not change
 	}
+	return now, there
+}
+
+// savedBuffer hears that the user has written a file from its buffer. It reports whether that is news: what is gone by
+// now was reported.
+func (l *Ledger) savedBuffer(now fileState, there bool) bool {
+	delete(l.taken, now.path)
+	l.nothingUnsaved(now.path)
+	l.originals.keepDisk(now.path, now.Content)
+	if !there && l.isGone(now.path) {
+		return false
+	}
 	t := l.turn
-	if o.Saved {
-		delete(l.taken, o.Path)
-		l.nothingUnsaved(o.Path)
-		l.originals.keepDisk(o.Path, now.Content)
+	if t != nil {
+		t.seen[now.path] = now.Content
+		t.saved[now.path] = true
 	}
-	is, brings := now.Content, false
-	if !opened {
-		is, brings = l.unsavedGone(now, o.Loaded)
+	if there {
+		l.remade(t, now.path, now.Content)
 	}
+	l.userNow(now.path, now.Content)
+	l.report(nil)
+	return true
+}
+
+// leftBuffer hears that a buffer has read its file anew, or no longer shows it. It returns what the disk has, and whether
+// that is news.
+func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, bool) {
+	t := l.turn
+	running := t != nil && !t.over
+	is, brings := l.unsavedGone(now, loaded)
 	switch {
 	case brings:
-		now.Content = is
-		l.named.Store(o.Path, true)
-		l.report([]Event{{o.Path, "disk"}})
+		l.sawAgents(now.path)
 		if t != nil {
-			t.seen[o.Path] = now.Content
+			t.seen[now.path] = is
 		}
-	case opened:
-		if l.account(t, now) {
-			l.named.Store(o.Path, true)
-			l.report([]Event{{o.Path, "disk"}})
-		}
-	case !(o.Saved && mode != 0) && (l.isGone(o.Path) || mode == 0 && !o.Saved && (t == nil || t.over || t.sawGone(o.Path))):
-		return // as reported
-	case mode == 0 && !o.Saved && l.leftByUser(t, fileState{path: o.Path}):
-		now.Content = review.Content{}
-		t.seen[o.Path] = now.Content
-	case o.Loaded && !o.Saved && t != nil && !t.over && l.account(t, now):
-		l.report([]Event{{o.Path, "disk"}})
-	default:
-		if t != nil {
-			t.seen[o.Path] = now.Content
-		}
-		if o.Saved && t != nil && !t.over {
-			t.saved[o.Path] = true
-		}
-		if o.Saved && mode != 0 {
-			l.remade(t, o.Path, now.Content)
-		}
-		if mode != 0 || o.Saved { // else it is gone, which the watch reports
-			l.userNow(o.Path, now.Content)
-			l.report(nil)
-		}
+		return is, true
+	case l.isGone(now.path), !there && (!running || t.sawGone(now.path)):
+		return now.Content, false // as reported
+	case !there && l.leftByUser(t, fileState{path: now.path}):
+		t.seen[now.path] = review.Content{}
+		return review.Content{}, true
+	case loaded && running && l.account(t, now):
+		l.sawAgents(now.path)
+		return now.Content, true
+	case t != nil:
+		t.seen[now.path] = now.Content
 	}
-	if t != nil {
-		t.disk[o.Path] = now.Content
+	if there { // else it is gone, which the watch reports
+		l.userNow(now.path, now.Content)
+		l.report(nil)
 	}
+	return now.Content, true
+}
+
+// sawAgents says that a change by the agent was seen on the disk.
+func (l *Ledger) sawAgents(path string) {
+	l.named.Store(path, true)
+	l.report([]Event{{path, "disk"}})
 }
 
 // openedBehind hears of a buffer that shows a file of which the disk has had another text since, and in which the user has
@@ -680,8 +710,7 @@ func (l *Ledger) openedBehind(now fileState) {
 	w := buffers.Written{Path: now.path, Created: !was.Exists, FormBefore: was.Form, Behind: &was.Text, Conflict: true}
 	l.noteUnsaved(now.path)
 	l.cameUnder(l.turn, w, now.Content, false)
-	l.named.Store(now.path, true)
-	l.report([]Event{{now.path, "disk"}})
+	l.sawAgents(now.path)
 }
 
 // gaveUp makes what was last seen of a file what the disk had then: the user has given up its buffer's unsaved text, by
