@@ -331,7 +331,7 @@ func (l *Ledger) lastAt(t *turn, now fileState) (review.Content, bool) {
 		return was, true
 	}
 	was, known := l.known(t, now)
-	if disk := t.disk[now.path]; disk.Exists && was.Exists {
+	if disk := t.disk[now.path]; l.loaded[now.path] && disk.Exists && was.Exists {
 		disk.Mode = was.Mode
 		return disk, true
 	}

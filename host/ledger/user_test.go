@@ -755,3 +755,32 @@ func TestMovedBackWithoutUnsavedText(t *testing.T) {
 	check.Equal(t, w.changes(), "moved f rejected\n", "the record has %q")
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "there is %s")
 }
+
+// A line that the agent has taken out again does not come back as the user's if the agent then moves the file and the
+// host is killed before it has heard of that.
+func TestMovedAfterAChangeOnTheDisk(t *testing.T) {
+	for name, makes := range map[string]func(*world){
+		"written through the client": func(w *world) { w.clientWrites("f", "f1\n", "f1\na1\na2\n") },
+		"closed": func(w *world) {
+			w.edit("f")
+			w.write("f", "f1\na1\na2\n")
+			w.sees("f")
+			w.wipe("f")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.named()
+			w.begin()
+			makes(w)
+			w.call("edit", func() { w.write("f", "f1\na2\n") }, "f")
+			w.move("f", "g")
+			w.killed(false)
+			check.Equal(t, w.changes(), "moved g from f -1,0+2,1\n", "the record has %q")
+			w.decide(review.Reject, "")
+			check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+		})
+	}
+}
