@@ -207,16 +207,12 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 	if plan.Back != "" {
 		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
-	if plan.Back != "" && !plan.Now.Exists {
-		l.history.CameBack(plan.Path)
-	}
+	l.history.Decided(l.lastTurn(), plan.Path, plan.Back, plan.Now, plan.Want)
 	switch {
+	case l.turn == nil:
 	case plan.Back == "":
-		l.history.Decided(l.lastTurn(), plan.Path, plan.Now, plan.Want)
-		if l.turn != nil {
-			l.turn.Decided(plan.Path, plan.Now, plan.Want)
-		}
-	case l.turn != nil:
+		l.turn.Decided(plan.Path, plan.Now, plan.Want)
+	default:
 		l.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
 	}
 	for path, is := range now {

@@ -289,6 +289,18 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	r.settle(f)
 }
 
+// Had adds a change by the agent of which nothing else is known any more: of a file that was at old, or "" for the same
+// path. With typed, the user has changed it since, see [File].
+func (r *Record) Had(old, path string, before, after Content, typed bool) {
+	f := r.add(path, before)
+	f.OldPath = old
+	r.set(f, after, true)
+	if typed {
+		f.made = Content{}
+	}
+	r.settle(f)
+}
+
 // Renamed says that the user has given a file another name: what is pending moves along.
 func (r *Record) Renamed(from, to string) {
 	f := r.files[from]

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -85,22 +86,6 @@ func (h *History) WasDoneAgain(t *Turn) {
 	h.add(t)
 }
 
-// CameBack says that a file which the agent had moved to a path and removed there is back in its first place, by the
-// user's decision: undoing the removal would make a second one.
-func (h *History) CameBack(path string) {
-	var left []*Turn
-	for _, t := range h.Turns {
-		i := slices.IndexFunc(t.Files, func(f FileChange) bool { return f.Path == path && !f.After.Exists })
-		if i >= 0 {
-			t.Files = slices.Delete(slices.Clone(t.Files), i, i+1)
-		}
-		if len(t.Files) > 0 {
-			left = append(left, t)
-		}
-	}
-	h.Turns = left
-}
-
 // Gather brings the files of the turns up to date that the user has decided about since they ended.
 func (h *History) Gather() {
 	for _, t := range h.Turns {
@@ -110,15 +95,23 @@ func (h *History) Gather() {
 	}
 }
 
-// Decided is [Turn.Decided] for the turns of this process before the last one. [History.Gather] tells what it leaves.
-func (h *History) Decided(last *Turn, path string, was, is review.Content) {
+// Decided is [Turn.Decided] for the turns before the last one or, with back, [Turn.WentBack] to there. [History.Gather]
+// tells what it leaves.
+func (h *History) Decided(last *Turn, path, back string, was, is review.Content) {
 	for _, t := range h.Turns {
-		if t == last || t.record == nil {
+		if t == last || t.record == nil && !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path || f.Path == back }) {
 			continue
 		}
-		if _, changed := t.record.File(path); changed || t.revised {
+		t.reopen()
+		_, there := t.record.File(path)
+		_, changed := t.record.File(cmp.Or(back, path))
+		if !there && !changed && !t.revised {
+			continue
+		}
+		if t.revised = true; back != "" {
+			t.WentBack(path, back, was, is)
+		} else {
 			t.Decided(path, was, is)
-			t.revised = true
 		}
 	}
 }

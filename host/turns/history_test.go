@@ -100,7 +100,7 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 	h.Take(first)
 	last.Changed("/other", review.Content{}, is)
 	h.Take(last)
-	h.Decided(last, "/file", is, was)
+	h.Decided(last, "/file", "", is, was)
 	h.Gather()
 	check.Equal(t, len(first.Files), 0, "after the refusal it has changed %d files")
 	h.WasUndone(last, nil, nil, false)
@@ -114,6 +114,45 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 	h.Seen(nil, "/file", is)
 	if h.Gather(); h.Last() != first || first.Files[0].Before != was {
 		t.Errorf("brought back, there is %+v to undo", h.Last())
+	}
+}
+
+// Turns that were loaded learn of decisions as those do that have just run.
+func TestDecisionsAboutLoadedTurns(t *testing.T) {
+	one, two, text := review.Text("1\n"), review.Text("2\n"), review.Text
+	none := review.Content{}
+	for name, c := range map[string]struct {
+		files    []FileChange
+		at, back string
+		was, is  review.Content
+		left     []FileChange
+	}{
+		"the change":     {[]FileChange{{Path: "f", Before: one, After: two}}, "f", "", two, one, nil},
+		"of another one": {[]FileChange{{Path: "f", Before: one, After: text("1\n2\n")}}, "f", "", text("3\n1\n2\n"), text("1\n2\n"), []FileChange{{Path: "f", Before: one, After: text("1\n2\n")}}},
+		"a part": {
+			[]FileChange{{Path: "f", Before: text("1\n2\n3\n"), After: text("a\n2\nb\n")}}, "f", "", text("a\n2\nb\n"), text("1\n2\nb\n"),
+			[]FileChange{{Path: "f", Before: text("1\n2\n3\n"), After: text("1\n2\nb\n")}},
+		},
+		"a file that it made":   {[]FileChange{{Path: "f", After: one, Made: true}}, "f", "", one, none, nil},
+		"in it the user's part": {[]FileChange{{Path: "f", Before: one, After: text("1\n2\n"), Made: true}}, "f", "", text("1\n2\n"), one, nil},
+		"a move":                {[]FileChange{{Path: "g", OldPath: "f", Before: one, After: two}}, "g", "f", two, one, nil},
+		"the move of a turn before": {
+			[]FileChange{{Path: "g", Before: one, After: text("1\n2\n"), Made: false}}, "g", "f", one, one,
+			[]FileChange{{Path: "f", Before: one, After: text("1\n2\n")}},
+		},
+		"a file in its place": {
+			[]FileChange{{Path: "f", After: two, Made: true}, {Path: "g", OldPath: "f", Before: one, After: one}}, "f", "", two, none,
+			[]FileChange{{Path: "g", OldPath: "f", Before: one, After: one}},
+		},
+		"others": {
+			[]FileChange{{Path: "f", Before: one, After: two}, {Path: "g", Before: one, After: two, Under: true}, {Path: "h", Before: one.Mark(), After: two.Mark(), Typed: true}}, "f", "", two, one,
+			[]FileChange{{Path: "g", Before: one, After: two, Under: true}, {Path: "h", Before: one.Mark(), After: two.Mark(), Typed: true}},
+		},
+	} {
+		h := History{Turns: []*Turn{{At: time.Unix(1, 0), Files: c.files}}}
+		h.Decided(nil, c.at, c.back, c.was, c.is)
+		h.Gather()
+		check.Slice(t, h.Turns[0].Files, c.left, name+": there is left %+v")
 	}
 }
 

@@ -23,7 +23,7 @@ type Turn struct {
 	At     time.Time    // when it began
 	Files  []FileChange // as of the last [History.Take]; never changed in place
 
-	// What it was made of; nothing of a turn that was loaded:
+	// What it was made of; nothing of a turn that was loaded, see reopen:
 
 	record   *review.Record
 	gathered int                   // the version of record that Files are of
@@ -73,6 +73,25 @@ type FileChange struct {
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
 	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]FileChange{}, back: map[string]string{}, under: map[string]FileChange{}}
+}
+
+// reopen makes a turn that was loaded of its files, so that they can be decided about.
+func (t *Turn) reopen() {
+	if t.record != nil {
+		return
+	}
+	files := t.Files
+	*t = *Begin(t.Prompt, t.At)
+	for _, f := range files {
+		if f.Under {
+			t.under[f.Path] = f
+			continue
+		}
+		before := f.Before
+		before.Exists = before.Exists && !f.Made
+		t.record.Had(f.OldPath, f.Path, before, f.After, f.Typed)
+	}
+	t.Files, t.gathered = files, t.record.Version()
 }
 
 // Changed adds a change by the agent.
@@ -242,6 +261,9 @@ func (t *Turn) gather() {
 		before := f.Baseline
 		if before.Text != "" { // what the user wrote into the agent's file stays
 			before.Exists = true
+		}
+		if before == f.Present && f.OldPath == "" {
+			continue // nothing else is left of it
 		}
 		t.Files = append(t.Files, FileChange{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
 	}

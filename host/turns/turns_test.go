@@ -392,8 +392,11 @@ func TestWhatIsBackComesBackOnce(t *testing.T) {
 	other := Begin("remove another", time.Unix(3, 0))
 	other.Changed("/a2", text, review.Content{})
 	h.Take(other)
-	h.CameBack("/b")
-	check.Slice(t, h.Turns, []*Turn{moved, other}, "there is to undo %+v")
+	h.Decided(other, "/b", "/a", review.Content{}, text)
+	h.Gather()
+	if n := len(moved.Files) + len(removed.Files); n > 0 || h.Last() != other {
+		t.Errorf("there is to undo %+v, %+v", moved.Files, removed.Files)
+	}
 }
 
 // The paths from which files were moved are known, and no others.
