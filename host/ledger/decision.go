@@ -181,7 +181,11 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		if err == nil && p.under != nil {
 			l.settled(path)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case d.Do == review.Keep && d.Which == nil && d.Plan == nil && !plan.Edits():
+			l.keepUnder(path)
+		default:
 			delete(l.inStep, path) // the record no longer says so
 		}
 		if err == nil && part != nil {

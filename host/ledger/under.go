@@ -27,7 +27,7 @@ func (l *Ledger) underIn(path string) (paths []string) {
 		if path != "" && p != path || l.behind[p] != nil {
 			continue
 		}
-		if r, known := l.refusalUnder(p, nil); known && r.now != r.want {
+		if r, known := l.refusalUnder(p, nil); known && !r.idle() {
 			paths = append(paths, p)
 		}
 	}
@@ -37,6 +37,9 @@ func (l *Ledger) underIn(path string) (paths []string) {
 
 // refusal is what the disk of a file with unsaved text gets where the agent's changes are refused or undone.
 type refusal struct{ now, want review.Content }
+
+// idle reports whether there is nothing to do.
+func (r refusal) idle() bool { return r.now.SameText(r.want) }
 
 // recordUnder returns what the agent has changed on the disk of a file with unsaved text, in all or in a turn, if that is
 // known: the buffer, which record and turns have, may lack lines that both had, and says less of where a line belongs.
@@ -154,14 +157,7 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 	paths := l.underIn(d.Path)
 	if d.Do == review.Keep {
 		for _, path := range paths {
-			delete(l.inStep, path)
-			list := slices.Clone(l.behind[path])
-			for i := range list {
-				list[i].kept = true // its turn can still be undone
-			}
-			if len(list) > 0 {
-				l.behind[path] = list
-			}
+			l.keepUnder(path)
 		}
 		l.saveSoon()
 		done(0, nil)
@@ -172,6 +168,25 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 		_, known := l.refusalWith(plan)
 		return err == nil && known
 	}), done)
+}
+
+// keepUnder notes that the user has kept all that the agent has changed of a file with unsaved text, which can still be
+// undone with its turn.
+func (l *Ledger) keepUnder(path string) {
+	if s, noted := l.inStep[path]; noted {
+		r := review.New(maxRecorded)
+		r.SetBack(path, s.record)
+		if plan, err := r.Plan(path, review.Keep, review.Selection{}); err == nil && !plan.Edits() && r.Commit(plan) {
+			l.inStep[path] = inStep{r.Image(path), s.turns}
+		}
+	}
+	if len(l.behind[path]) > 0 {
+		list := slices.Clone(l.behind[path])
+		for i := range list {
+			list[i].kept = true
+		}
+		l.behind[path] = list
+	}
 }
 
 // refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
@@ -196,11 +211,12 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 			}
 			next()
 		}
-		if r, known := l.refusalUnder(path, nil); known {
-			if r.now == r.want {
-				over(nil)
-				return
-			}
+		r, known := l.refusalUnder(path, nil)
+		switch {
+		case known && r.idle(), !known && !slices.ContainsFunc(list, func(b behind) bool { return !b.kept }):
+			next() // what there is was kept, but its turn can still be undone
+			return
+		case known:
 			files++
 			l.editUnder(path, r.of, over)
 			return

@@ -629,3 +629,40 @@ func TestCommonLines(t *testing.T) {
 		check.Equal(t, common(c.is, c.other), c.want, "it is %+v")
 	}
 }
+
+// What was kept of the disk under unsaved text is undone with its turn, also what the user had taken out of the buffer.
+func TestKeptUnderUnsavedTextAndUndone(t *testing.T) {
+	t.Parallel()
+	const was = "f1\nf2\nf3\nf4\n"
+	drop := func(line string) func(string) string {
+		return func(text string) string { return strings.Replace(text, line, "", 1) }
+	}
+	for name, c := range map[string]struct {
+		first string
+		types func(string) string
+		then  string
+	}{
+		"a line taken out":    {was + "a5\n", drop("a5\n"), "f1\na1\nf2\nf3\nf4\na5\n"},
+		"in a file cut short": {was + "a5\n", drop("a5\n"), ""},
+		"a conflict":          {"f1\nf2\nf3\n", drop("f2\n"), "f1\na2\nf3\n"},
+		"one line more":       {was, func(text string) string { return text + "u5\n" }, was + "a5\n"},
+	} {
+		for _, which := range []string{"f", ""} {
+			w := newWorld(t)
+			w.write("f", was)
+			w.edit("f")
+			w.begin()
+			w.write("f", c.first)
+			w.types("f", c.types)
+			w.write("f", c.then)
+			w.sees("f")
+			w.end()
+			w.decide(review.Keep, which)
+			w.ledger.Decide(Decision{Do: review.Reject}, func(int, error) {}) // nothing is left to refuse
+			w.sync()
+			check.Equal(t, w.onDisk("f"), c.then, "%s: kept, the disk has %q", name)
+			w.must(w.undo(false))
+			check.Equal(t, w.onDisk("f"), was, "%s: undone, the disk has %q", name)
+		}
+	}
+}
