@@ -666,3 +666,23 @@ func TestKeptUnderUnsavedTextAndUndone(t *testing.T) {
 		}
 	}
 }
+
+// What the user has taken out of a buffer without saving is undone with its turn where all else of it was refused.
+func TestLeftUnderUnsavedTextAndUndone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\nf2\nf3\na4\n")
+	w.types("f", func(string) string { return "f1\nf2\nf3\n" })
+	w.write("f", "a1\nf1\nf2\nf3\na4\n")
+	w.sees("f")
+	w.end()
+	w.decideFirst(review.Reject, "f")
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\na4\n", "the disk has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undone, the disk has %q")
+	w.must(w.undo(true))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\na4\n", "done again, the disk has %q")
+}

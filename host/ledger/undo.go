@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,10 +93,27 @@ func (l *Ledger) undoable(again bool) (*turns.Turn, []turns.FileChange, error) {
 	}
 	l.take(l.turn) // changes after its end count too
 	t := l.history.Last()
+	if l.turn != nil && len(l.turn.Files) == 0 && len(l.leftUnder(l.turn.Turn)) > 0 {
+		t = l.turn.Turn
+	}
 	if t == nil {
 		return nil, nil, errNoTurn
 	}
-	return t, t.Files, nil
+	return t, slices.Concat(t.Files, l.leftUnder(t)), nil
+}
+
+// leftUnder returns what only the disk has of a turn under unsaved text, of files that are not among those of the turn: the
+// user has taken the rest of it out.
+func (l *Ledger) leftUnder(t *turns.Turn) (files []turns.FileChange) {
+	for _, path := range slices.Sorted(maps.Keys(l.inStep)) {
+		if slices.ContainsFunc(t.Files, func(f turns.FileChange) bool { return f.Path == path }) {
+			continue
+		}
+		if r, known := l.refusalUnder(path, t); known && !r.idle() {
+			files = append(files, turns.FileChange{Path: path, Before: r.want, After: r.now, Under: true})
+		}
+	}
+	return files
 }
 
 // planUndo returns what taking files back does to each as it is now, in the order in which to do it.
