@@ -11,8 +11,9 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 	if !ok {
 		return
 	}
-	which := review.Selection{Lines: was.Exists, Form: was.Form != is.Form}
-	if was.Exists && is.Exists && !was.Opaque && !is.Opaque {
+	removed := !was.Exists && before.Baseline.Exists && !before.Baseline.Opaque // which was not in the question
+	which := review.Selection{Lines: was.Exists || removed, Form: was.Form != is.Form}
+	if (was.Exists || removed) && is.Exists && !was.Opaque && !is.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts
 		if len(which.Parts) == 0 {
 			return

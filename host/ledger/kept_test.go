@@ -114,6 +114,7 @@ func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
 		"a new one above a new one":    {text("a\nb\n"), text("a\nN\nb\n"), text("a\nX\nN\nb\n"), text("a\nX\nb\n")},
 		"lines between new ones":       {text("a\nb\n"), text("N\na\nM\nb\n"), text("N\nX\nM\nY\n"), text("X\nY\n")},
 		"all of it":                    {text("a\nb\n"), text(""), text("X\n"), text("a\nb\nX\n")},
+		"the file":                     {text("a\nb\n"), review.Content{}, text("X\n"), text("a\nb\nX\n")},
 		"permissions":                  {content("a\n", "", 0o644), content("a\n", "", 0o755), content("X\n", "", 0o755), content("X\n", "", 0o644)},
 		"the form":                     {content("a\n", "", 0), content("a\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0), content("X\n", "", 0)},
 		"a form by the write":          {content("a\n", "", 0), content("a\n", "", 0), content("X\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0)},
@@ -144,6 +145,7 @@ func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
 		"a line is gone":    {"f2\n", "f2\na1\n", "f1\nf2\na1\n", false},
 		"a line came":       {"f1\na0\nf2\n", "f1\na0\nf2\na1\n", "f1\nf2\na1\n", false},
 		"permissions alone": {"f1\nf2\n", "f1\nf2\na1\n", "f1\nf2\na1\n", false},
+		"removed":           {"no file", "a1\n", "f1\nf2\na1\n", false},
 	} {
 		w := newWorld(t)
 		w.write("f", "f1\nf2\n")
@@ -154,6 +156,11 @@ func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
 		w.write("f", c.past)
 		w.chmod("f", 0o755)
 		w.sees("f") // a buffer has it before the write
+		before := &c.past
+		if c.past == "no file" {
+			w.remove("f")
+			before = nil
+		}
 		w.write("f", c.written)
 		w.disk.Lock()
 		if b := w.bufs[w.path("f")]; b != nil {
@@ -161,7 +168,7 @@ func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
 		}
 		w.disk.Unlock()
 		w.ledger.Took(buffers.Written{
-			Path: w.path("f"), Changed: true, Before: &c.past, After: &c.written, Disk: &c.written,
+			Path: w.path("f"), Changed: true, Created: before == nil, Before: before, After: &c.written, Disk: &c.written,
 			FormBefore: plain, FormAfter: plain, Since: changedAt(w.path("f")),
 		}, "fs", true)
 		w.end()

@@ -384,10 +384,12 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	case !known:
 		was = review.Opaque("not known")
 	}
-	if reviewed && c.before.Exists && !was.SameText(c.before) {
+	if reviewed && (c.before.Exists || c.Created && known && was.Exists) && !was.SameText(c.before) {
 		// What it was before was not part of the question.
 		before := c.before
-		before.Mode = was.Mode
+		if before.Exists {
+			before.Mode = was.Mode
+		}
 		l.agentChanged(t, c.Path, was, before)
 		was = before
 	}
