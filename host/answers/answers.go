@@ -3,6 +3,7 @@
 package answers
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -83,19 +84,16 @@ var ErrSetAside = errors.New("was unreadable")
 
 // load brings kept up to date; mu is held.
 func (s *Store) load() error {
-	info, err := os.Stat(s.path)
+	info, failed := os.Stat(s.path)
 	if os.SameFile(info, s.stamp.file) && info.Size() == s.stamp.size && info.ModTime().Equal(s.stamp.at) {
 		return nil
 	}
 	s.kept, s.stamp = nil, stamp{}
-	switch {
+	text, err := os.ReadFile(s.path)
+	switch err = cmp.Or(failed, err); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return err
-	}
-	text, err := os.ReadFile(s.path)
-	if err != nil {
 		return err
 	}
 	var f file
@@ -109,17 +107,14 @@ func (s *Store) load() error {
 
 // setAside renames an unusable file, so that nothing in it is lost.
 func (s *Store) setAside() error {
-	aside := fmt.Sprintf("%s.unreadable-%s", s.path, time.Now().Format("20060102-150405"))
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(aside); err != nil { // there is none
-			break
-		}
-		aside = fmt.Sprintf("%s.unreadable-%s-%d", s.path, time.Now().Format("20060102-150405"), n)
+	aside, err := os.CreateTemp(filepath.Dir(s.path), filepath.Base(s.path)+time.Now().Format(".unreadable-20060102-150405-*"))
+	if err == nil {
+		err = errors.Join(aside.Close(), os.Rename(s.path, aside.Name()))
 	}
-	if err := os.Rename(s.path, aside); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s is unreadable: %w", s.path, err)
 	}
-	return fmt.Errorf("%s %w and is kept as %s", s.path, ErrSetAside, aside)
+	return fmt.Errorf("%s %w and is kept as %s", s.path, ErrSetAside, aside.Name())
 }
 
 // Find returns the answer to a question asked in a session, the latest first.
@@ -178,14 +173,15 @@ func (s *Store) Remove(id string) error {
 // change rewrites the file while no other Neovim does; mu is held. The new file is written even if the old one had to
 // be set aside.
 func (s *Store) change(f func([]Answer) []Answer) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	unlock, err := lock(s.path + ".lock")
+	_ = os.MkdirAll(filepath.Dir(s.path), 0o700) // without the folder there is no lock
+	lock, err := os.OpenFile(s.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Close() // which unlocks it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
 	aside := s.load()
 	if aside != nil && !errors.Is(aside, ErrSetAside) {
 		return aside
@@ -208,18 +204,5 @@ func (s *Store) write(list []Answer) error {
 	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
 	}
-	s.stamp = stamp{} // two writes may have the same stamp
 	return os.Rename(temp.Name(), s.path)
-}
-
-func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	return func() { f.Close() }, nil
 }

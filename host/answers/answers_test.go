@@ -52,6 +52,9 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Mode(), err)
 	}
+	if text, err := os.ReadFile(path); !strings.HasPrefix(string(text), "{\n  \"version\": 1,\n") {
+		t.Errorf("people cannot read it: %s, %v", text, err)
+	}
 	check.Equal(t, s.Dir(), filepath.Dir(path), "its folder is %s")
 	if left, _ := filepath.Glob(path + ".new*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -138,9 +141,6 @@ func TestAnswerOfASession(t *testing.T) {
 	if _, ok := found(t, s, question, 4); ok {
 		t.Error("it is found in another session")
 	}
-	if _, err := os.Stat(path); err == nil {
-		t.Error("it is on the disk")
-	}
 	other := a
 	other.Session = 4
 	add(t, s, other)
@@ -157,6 +157,9 @@ func TestAnswerOfASession(t *testing.T) {
 	must.Do(t, s.Remove(list[0].ID))
 	if _, ok := found(t, s, question, 3); ok {
 		t.Error("a removed answer is found")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("some of it is on the disk")
 	}
 }
 
@@ -210,6 +213,20 @@ func TestManyNeovimsAtOnce(t *testing.T) {
 	list, err := Open(path).List()
 	if err != nil || len(list) != 64 {
 		t.Errorf("%d answers, %v", len(list), err)
+	}
+}
+
+// An answer that cannot be saved does not harm the others.
+func TestAnAnswerOfNoTime(t *testing.T) {
+	s, path := open(t)
+	add(t, s, yes(question))
+	never := yes(Question{Agent: "claude", Project: "/p", Command: "make lint"})
+	never.At = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC) // JSON has no such year
+	if err := s.Add(never); err == nil {
+		t.Error("it is not told")
+	}
+	if list, err := Open(path).List(); err != nil || len(list) != 1 {
+		t.Errorf("kept are %v, %v", list, err)
 	}
 }
 
