@@ -113,7 +113,7 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		got := d.store(path, "new\n")
 		d.waits(got)
 		snap := d.shows()
-		if snap.Title != "Write "+path || snap.Description != "It is outside of the session's folder." || len(snap.Options) != 2 || snap.ToolCallID != "" {
+		if snap.Title != "Write "+path || snap.Description != "It is outside of the session's folder." || len(snap.Options) != 2 || snap.ToolCallID != "" || snap.Lines[0] != snap.Description {
 			t.Errorf("shown is %v", snap)
 		}
 		if old := d.open().call.Content[0].(session.Diff).OldText; old == nil || *old != "old\n" {
@@ -202,10 +202,16 @@ func TestFilesThatAreAskedAbout(t *testing.T) {
 		d.Read(session.ReadTextFile{Context: context.Background(), Path: path, Reply: func(s string, err error) { text = fmt.Sprint(s, err) }})
 		d.settle()
 		check.Contains(t, text, "as the user has decided before", "answered %q")
+		var failed []error
+		d.Read(session.ReadTextFile{Context: context.Background(), Path: other, Reply: func(_ string, err error) { failed = append(failed, err) }})
+		if d.settle(); len(failed) != 1 || failed[0] == nil || d.open() != nil {
+			t.Errorf("of a folder the agent hears %v", failed)
+		}
 		d.on(func() { d.stopping = true })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
 		d.on(func() { d.ready, d.stopping = false, false })
 		d.is(d.store(other+"/n.txt", "new\n"), "the user did not allow it")
+		check.Equal(t, strings.Count(d.remarks(), "/n.txt: the question was not answered."), 2, "it is said %d times")
 	})
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -241,15 +242,15 @@ func (d *desk) settle() {
 	time.Sleep(time.Second) // of the test's own clock
 	synctest.Wait()
 	d.base.Box.Put(func() {
-		if !d.due.Swap(false) {
-			return
+		if d.due.Swap(false) {
+			if list, changed := d.Take(); changed {
+				d.asks = list
+			}
+			if list, changed := d.Take(); changed {
+				d.t.Errorf("told that, Neovim is told %+v", list)
+			}
 		}
-		if list, changed := d.Take(); changed {
-			d.asks = list
-		}
-		if list, changed := d.Take(); changed {
-			d.t.Errorf("told that, Neovim is told %+v", list)
-		}
+		check.Equal(d.t, len(d.asks), d.Waiting(), "%d requests are told")
 	})
 	synctest.Wait()
 }

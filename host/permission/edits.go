@@ -103,7 +103,7 @@ func (rs *Requests) lookAt(ctx context.Context, one FileEdit) (e edited, err err
 		return e, fs.ErrExist
 	case !there && (e.Delete || e.To != ""):
 		return e, fs.ErrNotExist
-	case there && (e.Delete || e.To != "") && !is.Mode().IsRegular():
+	case (e.Delete || e.To != "") && !is.Mode().IsRegular():
 		return e, errors.New("only a file can be moved or deleted")
 	case !there:
 		return e, nil
@@ -142,7 +142,7 @@ func writable(path string) (real string, err error) {
 // saved returns an error if a file has unsaved text, which would be lost with the file.
 func (rs *Requests) saved(ctx context.Context, real string) error {
 	unsaved, err := wait(func(done func(*buffers.Unsaved, error)) { rs.base.Files.Unsaved(ctx, real, done) })
-	if err == nil && unsaved != nil {
+	if unsaved != nil {
 		err = errors.New("it has unsaved text of the user's")
 	}
 	return err
@@ -177,7 +177,7 @@ func (rs *Requests) askForEdits(ctx context.Context, title string, all []edited,
 		{ID: "allow", Name: "Allow", Kind: "allow_once"},
 		{ID: "reject", Name: "Refuse", Kind: "reject_once"},
 	}}
-	seen := false // by the user; a rule may have decided instead
+	var seen bool // by the user; a rule may have decided instead
 	answer := rs.answerTool(p, "change "+styled.Many(len(all), "file"), func(err error) {
 		if err != nil {
 			done(nil, err)

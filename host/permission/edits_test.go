@@ -89,6 +89,7 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 			places = append(places, filepath.Base(l.Path))
 		}
 		check.Equal(t, strings.Join(places, " "), "a b c cc d dd e", "its places are %s")
+		check.Equal(t, p.asked.CancelsTurn, true, "not to answer cancels the turn: %v")
 		d.answer("reject")
 		if got.answered != 1 || !errors.Is(got.err, ErrNotAllowed) || d.tree() != "a=a b=b c=c d=d f=f" {
 			t.Errorf("refused: %d, %v, %s", got.answered, got.err, d.tree())
@@ -119,7 +120,7 @@ func TestEditsOfSeveralFiles(t *testing.T) {
 		must.Write(t, d.dir, "f", "f\n")
 
 		// What changes nothing is no question, nor is one of one file "in 1 files".
-		if got := d.change(ctx, FileEdit{Path: "f", Text: new("f\n")}); got.answered != 1 || got.err != nil || got.changed != nil {
+		if got := d.change(ctx, FileEdit{Path: "f", Text: new("f\n")}, FileEdit{Path: "a"}); got.answered != 1 || got.err != nil || got.changed != nil {
 			t.Errorf("nothing: %+v", got)
 		}
 		d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
@@ -228,13 +229,20 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		}
 
 		// What cannot be written by then: both the tool and the user hear it.
-		got = d.change(ctx, FileEdit{Path: "a", Text: new("a\n")})
+		got = d.change(ctx, FileEdit{Path: "a", Text: new("a\n")}, FileEdit{Path: "dd", Text: new("DD\n")})
 		must.Do(t, os.Remove(filepath.Join(d.dir, "a")), os.Mkdir(filepath.Join(d.dir, "a"), 0o755))
-		if d.answer("allow"); got.err == nil || got.changed != nil || !strings.HasPrefix(d.noted(), "error: Puppet could not write a: ") {
+		if d.answer("allow"); got.err == nil || !strings.Contains(got.err.Error(), "; 1 other file changed") || len(got.changed) != 1 || !strings.HasPrefix(d.noted(), "error: Puppet could not write a: ") {
 			t.Errorf("a folder is written: %+v", got)
 		}
 		must.Do(t, os.Remove(filepath.Join(d.dir, "a")))
 		must.Write(t, d.dir, "a", "A\n")
+
+		// What is gone by then is no failure of a deletion.
+		got = d.change(ctx, FileEdit{Path: "b", Delete: true})
+		must.Do(t, os.Remove(filepath.Join(d.dir, "b")))
+		if d.answer("allow"); got.answered != 1 {
+			t.Errorf("deleted twice: %+v", got)
+		}
 
 		// A folder that cannot be made by then: the file stays.
 		got = d.change(ctx, FileEdit{Path: "c", To: "sub/c"})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -41,10 +40,6 @@ type inputWords struct {
 }
 
 func (w *inputWords) lines(raw json.RawMessage, depth int) []string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 {
-		return nil
-	}
 	if w.room <= 0 {
 		w.left += len(raw)
 		return nil
@@ -117,8 +112,8 @@ func scalar(raw json.RawMessage) string {
 	return string(raw)
 }
 
+// indented indents lines in place.
 func indented(lines []string, by string) []string {
-	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i] = by + lines[i]
 	}

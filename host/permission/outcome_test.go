@@ -156,6 +156,10 @@ func TestShortListsOfInputs(t *testing.T) {
 	}
 	want := []string{"a:", "  - 1", "b: {}", "c: []", "d:", "  e: 0", "f:", "g:", "  - - 2"}
 	check.Deep(t, got, want, "the input is %q")
+	for broken, want := range map[string]string{`{"a":1,"b"`: "a: 1", `{"a":1,2:3}`: "a: 1", `[1,`: "- 1"} {
+		lines := inputLines(&session.ToolCall{RawInput: []byte(broken)}, func(string, string) bool { return false })
+		check.Equal(t, len(lines) == 1 && lines[0].Text == want, true, "%s is shown: %v", broken)
+	}
 	said := toolLines(&call, session.MCPCall{}, []string{"what the agent says"})
 	check.Equal(t, len(said) == 1 && said[0].Text == "what the agent says", true, "without arguments its text is shown: %v")
 }
@@ -256,4 +260,5 @@ func TestWhatIsNotShownIsCounted(t *testing.T) {
 	call := session.ToolCall{RawInput: []byte(`{"a":"yy","b":"` + strings.Repeat("x", floatBytes) + `"}`)}
 	lines := inputLines(&call, func(string, string) bool { return false })
 	check.Equal(t, lines[len(lines)-1].Text, "… 7 bytes more, which are not shown", "the last line is %.60q")
+	check.Equal(t, len(lines[0].Text)+len(lines[1].Text), floatBytes+1, "shown are %d bytes")
 }

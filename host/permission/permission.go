@@ -106,7 +106,6 @@ func (rs *Requests) raise(p *request) {
 	})
 	rs.findStale(p)
 	rs.decideNext()
-	rs.base.Changed()
 }
 
 // optionKinds are the kinds of options in the order the user sees them, whatever the agent's order.
@@ -162,9 +161,6 @@ func (rs *Requests) subject(r session.PermissionRequest) session.ToolCall {
 // Observe handles an update from the agent, which may say more about the subject of an open request.
 func (rs *Requests) Observe(u session.Update) {
 	patch, _ := u.(session.ToolCallPatch)
-	if patch.ID == "" {
-		return
-	}
 	rs.queue.observe(patch.ID)
 	one := rs.queue.onlyAbout(patch.ID) // if there are several, each keeps its own subject
 	call := rs.config.ToolCall(patch.ID)
@@ -273,7 +269,7 @@ func (rs *Requests) Respond(id int64, optionID string) {
 		rs.allowWrite(p, nil, nil) // which resolves it after checking the file
 		return
 	}
-	if !chosen.Allows() || p.file.Given != "" || !rs.config.ReviewBefore() {
+	if !chosen.Allows() || !rs.config.ReviewBefore() {
 		rs.give(p, chosen)
 		return
 	}

@@ -115,9 +115,7 @@ func (p *request) description() string {
 	var input struct {
 		Description any `json:"description"`
 	}
-	if json.Unmarshal(p.call.RawInput, &input) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(p.call.RawInput, &input) // what is no object says nothing
 	text, _ := input.Description.(string)
 	return strings.TrimSpace(text)
 }
@@ -131,9 +129,7 @@ func plan(call *session.ToolCall, texts []string) string {
 		Plan     any `json:"plan"`
 		Markdown any `json:"markdown"`
 	}
-	if json.Unmarshal(call.RawInput, &input) != nil {
-		return ""
-	}
+	_ = json.Unmarshal(call.RawInput, &input) // what is no object has none
 	for _, v := range []any{input.Plan, input.Markdown} {
 		if text, ok := v.(string); ok {
 			return strings.TrimSpace(text)
@@ -230,7 +226,7 @@ func (rs *Requests) question(p *request, command, dir string) (heading string, b
 			heading += " " + rs.base.Short(p.file.Given)
 		case n == 1, n > 1 && call.Kind == session.KindMove: // from there
 			heading += " " + rs.base.Short(call.Locations[0].Path)
-		case n > 1:
+		case n != 0:
 			heading += " " + styled.Many(n, "file")
 		}
 	}
@@ -389,9 +385,6 @@ func (rs *Requests) findStale(p *request) {
 
 // staleLines says which files of a request have changed since the agent read them: all of them, or one.
 func (rs *Requests) staleLines(p *request, path string) []styled.Line {
-	if len(p.stale) == 0 {
-		return nil
-	}
 	var lines []styled.Line
 	only, _ := rs.base.Absolute(path)
 	for _, each := range session.AllAbsolute(p.call.Files().Changed, rs.base.Absolute) {

@@ -289,7 +289,7 @@ func (rs *Requests) lookAgain(p *request, then func(preview)) {
 	rs.base.Background(func() {
 		rs.look(p.write.asked, p.write.at.Real, func(now preview) {
 			rs.base.Box.Put(func() {
-				if rs.queue.has(p) && p.write.asked.ctx.Err() == nil {
+				if rs.queue.has(p) {
 					then(now)
 				}
 			})
@@ -355,15 +355,13 @@ func (rs *Requests) allowWrite(p *request, edited *string, done func(failure str
 					}
 					return
 				}
-				pw.busy = false
+				pw.busy, pw.preview = false, now
 				if ok {
-					pw.preview = now
 					pw.verdict, pw.edited = d, done
 					pw.said = rs.saidOf(pw, n, all, edited != nil)
 					rs.resolve(p, d.option, "user")
 					return
 				}
-				pw.preview = now
 				if edited != nil {
 					done(name + " has changed in the same lines meanwhile: another :w writes your text over that.")
 					return

@@ -26,7 +26,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		d.waits(got)
 		d.has("a.txt", nine)
 		snap := d.shows()
-		if snap.Title != "Write a.txt" || snap.Heading != "Puppet wants to write a.txt" || snap.Waited == 0 || snap.Description != "" {
+		if snap.Title != "Write a.txt" || snap.Heading != "Puppet wants to write a.txt" || snap.Waited == 0 || snap.Waited > 60 || snap.Description != "" {
 			t.Errorf("shown is %v", snap)
 		}
 		if !strings.Contains(d.text(), "a.txt  +2 −2") || strings.Contains(d.text(), "✗") {
@@ -69,6 +69,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		d.waits(got)
 		check.Contains(t, d.text(), "new/b.txt (new)  +1", "the float has\n%s")
 		check.Equal(t, d.diffs.Files(&d.open().call)[0].Operation, session.OperationAdd, "it is told as %q")
+		check.Equal(t, d.open().call.Content[0].(session.Diff).Operation, session.OperationAdd, "its call tells %q")
 		d.answer(writeIt)
 		d.is(got, "")
 		d.has("new/b.txt", "b\n")
@@ -112,12 +113,17 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		d.is(got, "the user has not decided about this write, so nothing was written")
 		d.says("Puppet was not allowed to write a.txt: the question was not answered.")
 		d.has("a.txt", nine)
+		got = d.store("a.txt", text)
+		d.answer("")
+		d.is(got, "the user has not decided about this write")
+		check.Equal(t, d.cancels, 1, "the turn is cancelled %d times")
 
 		d.on(func() { d.stopping = true })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
 		d.on(func() { d.stopping, d.ready = false, false })
 		d.is(d.store("a.txt", text), "the user has not decided about this write")
 		d.on(func() { d.ready = true })
+		check.Equal(t, strings.Count(d.remarks(), "write a.txt: the question was not answered."), 4, "it is said %d times")
 
 		// A rule that rejects has decided before; one that allows is no review.
 		d.rules(nil, rules.Rule{Paths: []string{"*.no"}, Action: rules.Reject}, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
@@ -129,7 +135,8 @@ func TestPendingWriteIsRefused(t *testing.T) {
 		d.is(got, "")
 		must.Do(t, os.Mkdir(filepath.Join(d.dir, "folder"), 0o777))
 		check.Equal(t, d.noted(), "", "what they have decided the user is told: %q")
-		d.is(d.store("folder", "x"), "is a directory")
+		d.is(d.store("folder", "x"), "is a directory", "folder: ")
+		check.Equal(t, d.noted(), "error: Puppet could not write folder: it is a directory", "the user is told %q")
 	})
 }
 
@@ -290,6 +297,21 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		d.is(got, "the user changed this text")
 		d.has("a.txt", nineBut("2", "TWO\n"))
 		check.Equal(t, strings.Count(d.remarks(), "You changed Puppet's text of a.txt"), 2, "it is said %d times")
+
+		// Changed in other lines meanwhile, and one hunk refused: both stay.
+		must.Write(t, d.dir, "a.txt", nine)
+		got = d.store("a.txt", text)
+		edit(true)
+		must.Write(t, d.dir, "a.txt", nineBut("5", "mine\n"))
+		check.Equal(t, save(nineBut("2", "TWO\n")), "", "not written: %s")
+		d.is(got, "the user changed this text")
+		d.has("a.txt", nineBut("2", "TWO\n", "5", "mine\n"))
+		must.Write(t, d.dir, "a.txt", nine)
+		got = d.store("a.txt", text)
+		d.selects(2, 2, true)
+		d.answer(writeIt)
+		d.is(got, "only the rest was written")
+		d.has("a.txt", nineBut("2", "two\n"))
 
 		// As it was, it is the agent's; what cannot be written is said.
 		got = d.store("a.txt", text)
