@@ -168,7 +168,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 			}
 		}
 		for _, b := range l.behind[path] {
-			one := saved.Behind{Was: b.was, Before: b.before, Is: b.is, Conflicts: b.conflicts, Kept: b.kept}
+			one := saved.Behind{Was: b.was, Before: b.before, Fresh: b.fresh, Is: b.is, Conflicts: b.conflicts, Kept: b.kept}
 			if b.turn != nil {
 				one.At = b.turn.At
 			}
@@ -190,7 +190,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			l.inStep[u.Path].turns[t.Turn] = u.Turn
 		}
 		for _, b := range u.Behind {
-			one := behind{was: b.Was, before: b.Before, is: b.Is, conflicts: b.Conflicts, kept: b.Kept}
+			one := behind{was: b.Was, before: b.Before, fresh: b.Fresh, is: b.Is, conflicts: b.Conflicts, kept: b.Kept}
 			if t != nil && b.At.Equal(t.At) {
 				one.turn = t
 			}

@@ -304,7 +304,7 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 		}
 		did := step.Reverse()
 		u.did[i] = &did
-		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.before == change.before && other.is == change.is })
+		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.began() == change.before && other.is == change.is })
 		if u.again {
 			left = append(left, change)
 		}

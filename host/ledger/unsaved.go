@@ -24,6 +24,7 @@ type behind struct {
 	was, is review.Content // what the disk had before it, and then
 	// before is what a refusal gives the disk: was, or what had been there before the agent removed it.
 	before review.Content
+	fresh  bool // it was removed before the turn, whose undo therefore leaves no file
 	// conflicts says that the buffer does not have all of it.
 	conflicts bool
 	kept      bool // the user had accepted it before it was made
@@ -54,10 +55,11 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 	list := l.behind[w.Path]
 	came := behind{turn: t, is: is, conflicts: w.Conflict, kept: reviewed}
 	if last := len(list) - 1; last >= 0 && list[last].turn == t && !list[last].kept {
-		came.was, came.before, came.conflicts = list[last].was, list[last].before, came.conflicts || list[last].conflicts
+		came.was, came.before, came.fresh = list[last].was, list[last].before, list[last].fresh
+		came.conflicts = came.conflicts || list[last].conflicts
 		list = list[:last]
 	} else if w.Created {
-		came.before = l.removed(t, w.Path)
+		came.before, came.fresh = l.removed(t, w.Path), t != nil && !t.Gone(w.Path)
 	} else {
 		came.was = contentOf(w.Behind, w.FormBefore)
 		was, _ := l.known(t, fileState{path: w.Path})
@@ -68,21 +70,29 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 	l.saveSoon()
 }
 
+// began returns what an undo of its turn gives the disk.
+func (b behind) began() review.Content {
+	if b.fresh {
+		return review.Content{}
+	}
+	return b.before
+}
+
 // isBehind notes the changes under unsaved text, the last of which is new: what of it conflicts is its turn's to undo.
 func (l *Ledger) isBehind(path string, list []behind) {
 	l.behind[path] = list
 	if last := list[len(list)-1]; last.turn != nil && last.conflicts {
-		last.turn.Conflicted(path, last.before, last.is)
+		last.turn.Conflicted(path, last.began(), last.is)
 	}
 }
 
-// removed returns what a file had on the disk before the agent removed it, in a turn or, if that is pending, earlier.
+// removed returns what a file had on the disk before the agent removed it, if that is pending or was in a turn.
 func (l *Ledger) removed(t *turn, path string) review.Content {
-	if t != nil && t.gone[path].Exists {
-		return t.gone[path]
-	}
 	if f, recorded := l.record.File(path); recorded && !f.Present.Exists {
 		return f.Accepted
+	}
+	if t != nil && t.gone[path].Exists {
+		return t.gone[path]
 	}
 	return review.Content{}
 }
@@ -104,6 +114,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	made := len(list) > 0 && !list[0].was.Exists
 	if made {
 		list[0].was = list[0].before // the agent had removed it
+		if list[0].fresh {
+			list[0].turn.Changed(now.path, review.Content{}, list[0].before)
+		}
 	}
 	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
 		return now.Content, false

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -563,4 +564,89 @@ func TestUndoneInTheBufferAndThenTheTurn(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), before, "there is %s")
 	check.Equal(t, w.bufs[w.path("f")].text, "f1\nf2\n", "the buffer has %q")
+}
+
+// What the user has taken out of a buffer, unsaved, stays out of it where the agent has removed the file and made it anew,
+// even if no line of it is left; the disk gets what it had, unless the agent knew what the buffer has and wrote over that.
+func TestTakenOutOfAFileThatIsMadeAnew(t *testing.T) {
+	for _, was := range []string{"f1\n", "f2\nf1\nf3\n"} {
+		for _, put := range []string{"", "u1\n"} {
+			for _, client := range []bool{false, true} {
+				for _, undo := range []bool{false, true} {
+					w := newWorld(t)
+					w.write("f", was)
+					w.edit("f")
+					mine := strings.Replace(was, "f1\n", put, 1)
+					w.types("f", func(string) string { return mine })
+					w.begin()
+					w.remove("f")
+					w.sees("f")
+					if client {
+						w.clientWrites("f", mine, "a1\na2\n")
+					} else {
+						w.write("f", "a1\na2\n")
+					}
+					w.sees("f")
+					w.end()
+					if undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.sees("f"), mine, "%q for f1 in %q, client %v, undo %v: the buffer has %q", put, was, client, undo)
+					disk := map[bool]string{false: was, true: mine}[client]
+					check.Equal(t, w.tree(), fmt.Sprintf("f 644 %q", disk), "%q for f1 in %q, client %v, undo %v: there is %s", put, was, client, undo)
+				}
+			}
+		}
+	}
+}
+
+// A file that the agent has removed and made anew under text that conflicts, perhaps more than once, is what it was before
+// that; the undo of a turn which only made it leaves none.
+func TestRemovedAndMadeAnewUnderAConflict(t *testing.T) {
+	const was = "f1\nf2\n"
+	for _, earlier := range []bool{false, true} { // the removal was in an earlier turn
+		for _, twice := range []bool{false, true} {
+			for _, closed := range []bool{false, true} {
+				for _, undo := range []bool{false, true} {
+					w := newWorld(t)
+					w.write("f", was)
+					w.edit("f")
+					w.types("f", func(string) string { return "f1\nu2\n" })
+					w.begin()
+					gone := func() {
+						w.remove("f")
+						w.sees("f")
+					}
+					gone()
+					if earlier {
+						w.end()
+						w.begin()
+					}
+					w.write("f", "a1\n")
+					w.sees("f")
+					if twice {
+						gone()
+						w.write("f", "a2\n")
+						w.sees("f")
+					}
+					if closed {
+						w.wipe("f")
+					}
+					w.end()
+					want := fmt.Sprintf("f 644 %q", was)
+					if undo {
+						w.must(w.undo(false))
+						if earlier {
+							want = ""
+						}
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.tree(), want, "earlier %v, twice %v, closed %v, undo %v: there is %q", earlier, twice, closed, undo)
+				}
+			}
+		}
+	}
 }

@@ -300,9 +300,13 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	if !news {
 		return
 	}
+	anew := c.shown(l) && w.Created && w.Unsaved && c.disk.Exists
+	if anew && was.Exists {
+		l.record.Held(w.Path, was)
+	}
 	l.record.Now(w.Path, was)
 	inRecord, _ := l.record.File(w.Path)
-	if c.shown(l) && w.Created && w.Unsaved && c.disk.Exists {
+	if anew {
 		l.agentMade(t, c, was)
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
@@ -332,13 +336,19 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	}
 	had.Mode = c.now.Mode
 	f, recorded := l.record.File(c.Path)
+	removed := recorded && !f.Present.Exists
+	inBuffer := had.Exists && t != nil && (t.Gone(c.Path) || c.before.Exists || removed && c.Conflict) // else the disk has it
+	if inBuffer {
+		t.Held(c.Path, had)
+	}
 	if c.before.Exists { // the disk has it too then
 		l.record.Remade(c.Path, had)
 		if t != nil {
 			t.Remade(c.Path, had)
 		}
 	}
-	if had.Exists && (c.before.Exists || recorded && !f.Present.Exists) {
+	if had.Exists && (c.before.Exists || removed) {
+		l.record.Held(c.Path, had)
 		l.record.Changed(c.Path, had, c.now)
 	} else {
 		l.record.Changed(c.Path, was, disk)
@@ -347,7 +357,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	switch {
 	case t == nil:
 		return
-	case had.Exists && (c.before.Exists || t.Gone(c.Path)):
+	case inBuffer:
 		t.Changed(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)

@@ -357,6 +357,20 @@ func (r *Record) Now(path string, now Content) {
 	}
 }
 
+// Held says what a buffer has of a file that the agent has removed under it: what it lacks, the user has taken out, even
+// if no line is left.
+func (r *Record) Held(path string, now Content) {
+	f := r.files[path]
+	if f == nil || f.Present.Exists || f.gone == nil || f.away || now.Opaque {
+		return
+	}
+	was := now
+	was.Text = f.gone.present()
+	r.set(f, was, false)
+	r.set(f, now, false)
+	r.settle(f)
+}
+
 // Gone says that the agent has removed a file, as was known when the record was saved: if it has none at that path, the
 // agent had made it.
 func (r *Record) Gone(path string) {

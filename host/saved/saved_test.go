@@ -145,7 +145,10 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	record, other := turn.State().Record, review.New(limit)
 	other.Changed("/cwd/f", review.Text(long("other")), review.Text(long("a")))
 	s.Unsaved = []Unsaved{
-		{Path: "/cwd/f", Noted: true, Record: record.Image("/cwd/f"), InTurn: true, Turn: other.Image("/cwd/f"), Behind: []Behind{{turn.At.UTC(), review.Text(long("before")), review.Text(long("then")), review.Text(long("first")), true, false}, {time.Time{}, review.Text("short"), review.Text("then"), review.Text("first"), false, true}}},
+		{Path: "/cwd/f", Noted: true, Record: record.Image("/cwd/f"), InTurn: true, Turn: other.Image("/cwd/f"), Behind: []Behind{
+			{turn.At.UTC(), review.Text(long("before")), review.Text(long("then")), review.Text(long("first")), true, true, false},
+			{time.Time{}, review.Text("short"), review.Text("then"), review.Text("first"), false, false, true},
+		}},
 		{Path: "/cwd/new", Noted: true},
 	}
 	image := save(t, st, s, nil)

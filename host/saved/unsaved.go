@@ -23,6 +23,7 @@ type Behind struct {
 	At        time.Time      // when its turn began; zero for none
 	Was, Is   review.Content // on the disk before it, and then
 	Before    review.Content // what a refusal gives the disk
+	Fresh     bool           // it was removed before the turn
 	Conflicts bool           // the buffer does not have all of it
 	Kept      bool           // the user had accepted it
 }

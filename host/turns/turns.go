@@ -112,6 +112,9 @@ func (t *Turn) Settled(path string) {
 func (t *Turn) Image(path string) review.Image        { return t.record.Image(path) }
 func (t *Turn) SetBack(path string, was review.Image) { t.record.SetBack(path, was) }
 
+// Held is [review.Record.Held] for the turn's record.
+func (t *Turn) Held(path string, now review.Content) { t.record.Held(path, now) }
+
 // WasGone is [review.Record.Gone] for the turn's record.
 func (t *Turn) WasGone(path string) { t.record.Gone(path) }
 
