@@ -71,6 +71,7 @@ type turn struct {
 	guessed map[string]bool           // those of seen that were unknown before a call named them
 	saved   map[string]bool           // paths that the user has written last
 	renamed map[string]string         // from the old name to what the user has renamed it to
+	away    map[string]string         // the same for what they had renamed before it
 	copies  map[string]bool           // the paths that it was given
 	left    map[string]os.FileInfo    // by the old name, the file that was still there then
 	gone    map[string]review.Content // by path, the content before the agent removed it
@@ -160,7 +161,11 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 		l.history.Begin()
 		l.saveSoon()
 	}
-	if l.turn != nil && !l.turn.over {
+	switch {
+	case l.turn == nil:
+	case l.turn.over:
+		t.away = l.turn.renamed
+	default:
 		t.previous = l.turn
 	}
 	l.turn = t

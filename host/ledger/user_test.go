@@ -290,6 +290,30 @@ func TestTheFirstLookIsLateAfterARefusal(t *testing.T) {
 	}
 }
 
+// What the user has renamed right before a turn is theirs, though the look at the folders with which it begins is late.
+func TestTheFirstLookIsLateAfterARename(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.end()
+	w.renames("f", "g")
+	before := w.tree()
+	later := time.Now().Add(time.Hour)
+	w.must(os.Chtimes(w.dir, later, later)) // clocks are not all the same
+	maxWait = 0
+	release := w.holdLooks()
+	w.begin()
+	release()
+	w.end()
+	check.Equal(t, w.changes(), "", "the record has %q")
+	if err := w.undo(false); err == nil {
+		t.Error("there is something to undo")
+	}
+	check.Equal(t, w.tree(), before, "there is %s")
+}
+
 // The very first look at the folders is late: what has changed before it is not known, and stays.
 func TestTheFirstLookOfAllIsLate(t *testing.T) {
 	defer func(was time.Duration) { maxWait = was }(maxWait)

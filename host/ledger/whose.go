@@ -67,7 +67,7 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 		return s, false
 	}
 	s = t.first.State(now.path)
-	if t.late && t.before != nil && !t.saved[now.path] {
+	if t.late && t.before != nil && !t.saved[now.path] && t.away[now.path] == "" {
 		changed := time.Unix(0, max(s.ModTime, s.Changed))
 		if s.Kind == checkpoint.None { // perhaps it was removed
 			if folder, err := os.Stat(filepath.Dir(now.path)); err != nil {
