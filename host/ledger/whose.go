@@ -330,13 +330,18 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 // it or moved it away, or knew what the buffer has, the rest of the buffer is the user's, and stays where they have put
 // it.
 func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
+	f, recorded := l.record.File(c.Path)
+	removed := recorded && !f.Present.Exists
 	disk, had := c.disk, c.before
-	if disk.Mode = c.now.Mode; !had.Exists {
+	disk.Mode = c.now.Mode
+	switch {
+	case had.Exists:
+	case c.Had == nil && removed: // no line is left in the buffer
+		had = contentOf(new(string), c.FormAfter)
+	default:
 		had = contentOf(c.Had, c.FormAfter)
 	}
 	had.Mode = c.now.Mode
-	f, recorded := l.record.File(c.Path)
-	removed := recorded && !f.Present.Exists
 	inBuffer := had.Exists && t != nil && (t.Gone(c.Path) || c.before.Exists || removed && c.Conflict) // else the disk has it
 	if inBuffer {
 		t.Held(c.Path, had)

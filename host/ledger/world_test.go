@@ -285,7 +285,7 @@ func (w *world) clientWrites(name, given, text string) {
 	if b := w.bufs[path]; b != nil {
 		mine := b.text
 		done.Buf, done.Before, done.Unsaved = 1, &mine, b.text != b.synced
-		if done.Created && !done.Unsaved {
+		if done.Created && (!done.Unsaved || mine == "") {
 			done.Before = nil // what the buffer has is not there any more
 		}
 		after, conflicts := buffers.Merge(given, b.text, text)
