@@ -88,7 +88,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 	}
 	switch {
-	case d == Keep && (whole || n.Present.Exists):
+	case d == Keep:
 		n.Accepted.Exists = n.Present.Exists
 		switch {
 		case n.text == nil:
@@ -102,11 +102,8 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		if whole && n.OldPath != "" {
 			n.moveKept = true
 		}
-	case d == Reject && whole:
+	case whole:
 		n.Present = n.Accepted
-		if n.text != nil {
-			n.Present.Text = n.text.present()
-		}
 		if f.Present != f.Accepted {
 			n.refused, n.taken = f.Status, f.Present
 		}
@@ -115,9 +112,9 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.refused, n.taken = f.Status, f.Present
 			n.Path, n.OldPath, n.MovedTo = p.Back, "", f.Path
 		}
-	case d == Reject && !n.Accepted.Exists && len(n.text.pending.edits) == 0:
+	case !n.Accepted.Exists && len(n.text.pending.edits) == 0:
 		n.Present, n.refused, n.taken = Content{}, Added, f.Present // all that a new file had
-	case d == Reject && len(n.text.pending.edits) == 0:
+	case len(n.text.pending.edits) == 0:
 		n.Present.Form, n.Present.Mode = n.Accepted.Form, n.Accepted.Mode // they go with the last hunk
 	}
 	if mine := n.mine(); d == Reject && !n.Present.Exists && mine != "" {

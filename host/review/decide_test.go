@@ -673,7 +673,7 @@ func TestChangesAreFoundByTheirLines(t *testing.T) {
 	r := play([]step{agent(letters("abcdef"), letters("aXYdeXYf"))})
 	f, _ := r.File("f")
 	for what, want := range map[string]string{
-		"bc>XY": "[{1 3 1 3}]", "b>X": "[{1 2 1 2}]", "b>Y": "[{1 2 2 3}]", ">XY": "[{5 5 5 7}]", ">X": "[{5 5 5 6}]", "bc>": "[]", "x>X": "[]", "b>Z": "[]",
+		"bc>XY": "[{1 3 1 3}]", "b>X": "[{1 2 1 2}]", "b>Y": "[{1 2 2 3}]", ">XY": "[{5 5 5 7}]", ">X": "[{5 5 5 6}]", "bc>": "[]", ">Y": "[{5 5 6 7}]", "x>X": "[]", "b>Z": "[]",
 	} {
 		old, now, _ := strings.Cut(what, ">")
 		check.Equal(t, fmt.Sprint(f.Find(linediff.Lines(letters(old)), linediff.Lines(letters(now)))), want, "%s is at %s", what)

@@ -647,7 +647,7 @@ func TestSetBack(t *testing.T) {
 		t.Errorf("set back to nothing it is %+v, in %d bytes", f, r.bytes)
 	}
 	r.SetBack("f", one)
-	if f, ok := r.File("f"); !ok || f.Present != first.Present || f.Baseline != first.Baseline || !reflect.DeepEqual(f.Hunks, first.Hunks) {
+	if f, ok := r.File("f"); !ok || f.ID == first.ID || f.Present != first.Present || f.Baseline != first.Baseline || !reflect.DeepEqual(f.Hunks, first.Hunks) {
 		t.Errorf("set back to what was forgotten it is %+v", f)
 	}
 	decide(t, r, Reject, Selection{})

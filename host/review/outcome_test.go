@@ -87,6 +87,12 @@ func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
 	r.Changed("a", Text("x\n"), Content{})
 	r.Moved("a", "b", Text("x\n"), Text("x\n"))
 	check.Slice(t, statusOf(r), []string{"added b"}, "there are %q")
+	r = New(1 << 20)
+	r.Changed("a", Content{}, Text("x\n"))
+	r.Changed("a", Text("x\n"), Content{})
+	r.NewTurn()
+	r.Moved("a", "b", Text("x\n"), Text("x\n"))
+	check.Slice(t, statusOf(r), []string{"moved b from a"}, "a turn later there are %q")
 	own, came := Text("half\n"), Text("whole\n")
 	own.Mode, came.Mode = 0o600, 0o755
 	r = New(1 << 20)
@@ -94,6 +100,18 @@ func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
 	r.Moved("from", "to", came, came)
 	if f, ok := r.File("to"); !ok || f.Present.Mode != 0o755 || f.Present.Text != "half\n" {
 		t.Errorf("moved there it is %+v", f.Present)
+	}
+}
+
+// What is no text has no lines.
+func TestNoLines(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Opaque("one"), Opaque("two"))
+	f, _ := r.File("f")
+	added, removed := f.Pending()
+	if n := len(f.Changes()) + len(f.Find(nil, nil)) + len(f.Lines(1, 9).Parts) + len(f.Written(File{}, "a\n").Parts); n+added+removed > 0 {
+		t.Errorf("%d are found", n)
 	}
 }
 

@@ -1,6 +1,9 @@
 package review
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // Undone returns the text that a replacement turned into now, if that can be told: old and text are both whole texts,
 // or a fragment of each. Of several places that have the new fragment, the one nearest to line counts, from 1; 0 means
@@ -17,7 +20,7 @@ func Undone(now, old, text string, line int) (string, bool) {
 	case text == "":
 		return "", false // it could have been anywhere
 	}
-	best, distance := -1, 0
+	best, distance := -1, math.MaxInt
 	number := 1 // of the line at which a search goes on
 	for at := 0; ; {
 		i := strings.Index(now[at:], text)
@@ -25,15 +28,8 @@ func Undone(now, old, text string, line int) (string, bool) {
 			break
 		}
 		number += strings.Count(now[at:at+i], "\n")
-		d := number - line
-		if d < 0 {
-			d = -d
-		}
-		if best < 0 || d < distance {
+		if d := max(number-line, line-number); d < distance {
 			best, distance = at+i, d
-		}
-		if line == 0 {
-			break
 		}
 		if now[at+i] == '\n' {
 			number++
