@@ -256,6 +256,9 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 		if p.merge != nil {
 			text = p.merge(disk.Text)
 		}
+		if text == "" && p.want.Text != "" {
+			return nil, nil // the form is that of what is unsaved
+		}
 		return buffers.Encoded(buffers.Lined(text), p.want.Form)
 	}
 	wanted, known := l.originals.bytes(p.path, p.want, l.turn)

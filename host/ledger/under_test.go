@@ -309,6 +309,23 @@ func TestAMoveUnderUnsavedTextIsDoneAgain(t *testing.T) {
 	}
 }
 
+// A file that the agent has moved away and emptied is empty again after undo and redo, also beside unsaved text.
+func TestAMoveOfAnEmptiedFileIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\ufefff1\n")
+	w.edit("f")
+	w.begin()
+	w.move("f", "g")
+	w.types("f", func(text string) string { return text + "u1\n" })
+	w.write("g", "")
+	w.end()
+	after := w.tree()
+	w.must(w.undo(false))
+	w.must(w.undo(true))
+	check.Equal(t, w.tree(), after, "there is %s")
+}
+
 // What is refused or undone goes from the disk as the agent has put it there, whatever the user has made of it in the
 // buffer.
 func TestWhatIsRefusedGoesFromTheDiskToo(t *testing.T) {
