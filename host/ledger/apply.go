@@ -247,6 +247,7 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 		return nil, err
 	}
 	disk := decoded(data)
+	disk.Mode = p.want.Mode
 	switch {
 	case disk.Mark() == p.want.Mark():
 		return data, nil
