@@ -230,11 +230,11 @@ func (o *syncing) look() {
 	if ok {
 		o.had, o.Before, o.FormBefore = &had, &had.text, had.form
 	}
-	if ok && !o.left && becameUTF8(o.buf.Encoding, had.text, o.disk.data) {
+	if ok && !o.left && becameUTF8(o.buf, had.text, o.disk.data) {
 		o.text, o.form, o.decoded = decode(o.disk.data, "utf-8")
 		o.encoding = o.form.encoding
 	}
-	if text, form := detect(o.disk.data); o.own && o.buf.Modified && form.encoding != o.buf.Encoding && (!o.decoded || form.bom) {
+	if text, form := detect(o.disk.data); form.encoding != cmp.Or(o.buf.Encoding, "utf-8") && (form.bom && !o.left || o.own && o.buf.Modified && !o.decoded) {
 		o.text, o.form, o.encoding, o.decoded = text, form, form.encoding, o.buf.Format != "mac"
 	}
 	o.now = inStep{text: o.text, form: o.FormAfter, at: at, written: o.buf.Written}
@@ -430,7 +430,8 @@ func (f *Files) took(path, mine string, now inStep, h how) {
 
 // becameUTF8 reports whether a file that was in another encoding is UTF-8 now, which many agents write whatever was
 // there. In the old encoding it would be text too, but a different one.
-func becameUTF8(encoding, had string, data []byte) bool {
+func becameUTF8(l live, had string, data []byte) bool {
+	encoding := l.Encoding
 	if encoding != "utf-8" && encoding != "" && bytes.HasPrefix(data, []byte(boms["utf-8"])) && utf8.Valid(data) {
 		return true
 	}
@@ -439,7 +440,8 @@ func becameUTF8(encoding, had string, data []byte) bool {
 		old, err := format{encoding: encoding}.encode(had)
 		return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
 	case "utf-16le", "utf-16":
-		return len(data) > 0 && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+		lost := l.Bom && !bytes.HasPrefix(data, []byte(boms[encoding]))
+		return len(data) > 0 && utf8.Valid(data) && (lost || bytes.IndexByte(data, 0) < 0)
 	}
 	return false
 }

@@ -398,7 +398,10 @@ func TestWhatBecameUTF8(t *testing.T) {
 		"another one":                 {"cp1251", "a\n", "é\n", false},
 		"another one, and a mark":     {"cp1251", "a\n", "\ufeffé\n", true},
 	} {
-		check.Equal(t, becameUTF8(c.encoding, c.had, []byte(c.data)), c.want, "%s: %v", name)
+		check.Equal(t, becameUTF8(live{Encoding: c.encoding}, c.had, []byte(c.data)), c.want, "%s: %v", name)
+	}
+	for data, want := range map[string]bool{"\x00a\n": true, "\xff\xfea\x00\n\x00": false, "": false} {
+		check.Equal(t, becameUTF8(live{Encoding: "utf-16le", Bom: true}, "é\n", []byte(data)), want, "UTF-16 with a mark, then %q: %v", data)
 	}
 }
 

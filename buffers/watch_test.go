@@ -706,19 +706,21 @@ func TestALatin1FileThatBecomesUTF8(t *testing.T) {
 	})
 }
 
-// A file of which the bytes say that it is UTF-8 is shown as such, whatever it was before.
-func TestOtherFilesThatBecomeUTF8(t *testing.T) {
+// A file whose bytes say in which encoding they are is shown in that, whatever it was before.
+func TestFilesThatGetAnotherEncoding(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		w := n.follow()
 		little, err := buffers.Encoded("café\ntwo\n", "utf-16le unix bom")
 		must.Do(t, err)
 		big, err := buffers.Encoded("café\ntwo\n", "utf-16 unix bom")
 		must.Do(t, err)
-		for name, c := range map[string]struct{ before, encoding, after, bomb string }{
-			"little": {string(little), "utf-16le", "café\n2\n", "0"},
-			"big":    {string(big), "utf-16", "café\n2\n", "0"},
-			"marked": {string(little), "utf-16le", "\ufeffcafé\n2\n", "1"},
-			"latin1": {"caf\xe9\ntwo\n", "latin1", "\ufeffcafé\n2\n", "1"},
+		for name, c := range map[string]struct{ before, encoding, after, then, bomb string }{
+			"little":  {string(little), "utf-16le", "café\n2\n", "utf-8", "0"},
+			"big":     {string(big), "utf-16", "café\n2\n", "utf-8", "0"},
+			"marked":  {string(little), "utf-16le", "\ufeffcafé\n2\n", "utf-8", "1"},
+			"latin1":  {"caf\xe9\ntwo\n", "latin1", "\ufeffcafé\n2\n", "utf-8", "1"},
+			"widened": {"caf\xe9\ntwo\n", "latin1", "\xff\xfec\x00a\x00f\x00\xe9\x00\n\x002\x00\n\x00", "utf-16le", "1"},
+			"swapped": {string(big), "utf-16", "\xff\xfec\x00a\x00f\x00\xe9\x00\n\x002\x00\n\x00", "utf-16le", "1"},
 		} {
 			n.edit(name, c.before)
 			w.settle()
@@ -726,11 +728,13 @@ func TestOtherFilesThatBecomeUTF8(t *testing.T) {
 			n.want("&fileencoding", c.encoding)
 			n.put(name, c.after)
 			w.awaitText("café\n2")
-			w.await("!&modified && &fileencoding ==# 'utf-8' && &bomb == " + c.bomb)
+			w.await("!&modified && &fileencoding ==# '" + c.then + "' && &bomb == " + c.bomb)
 			w.quietly()
 			n.keys("Go3<Esc>")
 			n.asksNothing("write")
-			n.wantDisk(name, c.after+"3\n")
+			three, err := buffers.Encoded("3\n", c.then)
+			must.Do(t, err)
+			n.wantDisk(name, c.after+string(three))
 		}
 	})
 }
