@@ -537,8 +537,13 @@ func TestAcceptedUnderUnsavedTextStays(t *testing.T) {
 		do   func(w *world)
 		left string
 	}{
-		"alone":                {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false) }, "f1\na2\nf3\n"},
-		"with more":            {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false); w.write("f", "f1\na2\nf3\nb4\n") }, "f1\na2\nf3\n"},
+		"alone":     {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false) }, "f1\na2\nf3\n"},
+		"with more": {func(w *world) { w.acceptedUnder("f", "f1\na2\nf3\n", false); w.write("f", "f1\na2\nf3\nb4\n") }, "f1\na2\nf3\n"},
+		"after more": {func(w *world) {
+			w.write("f", "f1\nf2\nf3\nb4\n")
+			w.sees("f")
+			w.acceptedUnder("f", "f1\na2\nf3\nb4\n", false)
+		}, "f1\na2\nf3\n"},
 		"where it was removed": {func(w *world) { w.remove("f"); w.sees("f"); w.acceptedUnder("f", "a1\n", true) }, "a1\n"},
 	} {
 		w := newWorld(t)

@@ -54,7 +54,7 @@ func (l *Ledger) nothingUnsaved(path string) {
 func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, reviewed bool) {
 	list := l.behind[w.Path]
 	came := behind{turn: t, is: is, conflicts: w.Conflict, kept: reviewed}
-	if last := len(list) - 1; last >= 0 && list[last].turn == t && !list[last].kept {
+	if last := len(list) - 1; last >= 0 && list[last].turn == t && !list[last].kept && !reviewed {
 		came.was, came.before, came.fresh = list[last].was, list[last].before, list[last].fresh
 		came.conflicts = came.conflicts || list[last].conflicts
 		list = list[:last]
