@@ -336,6 +336,8 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	case !inBuffer && seen:
 		t.seen[now.path] = now.Content
 		l.userNow(now.path, now.Content)
+	case inBuffer && now.unsaved:
+		l.noteUnsaved(t, now.path)
 	}
 	return fileState{} // the rest is in a buffer
 }

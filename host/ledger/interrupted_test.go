@@ -889,3 +889,21 @@ func TestMadeAndMovedBeforeTheHostDied(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// A line of the agent's that the user has taken out of a buffer without saving goes from the disk with an undo, also where
+// the host was killed before it had looked.
+func TestTakenOutBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\nf2\na1\n")
+	w.sees("f")
+	w.sync()
+	w.types("f", func(string) string { return "f1\nf2\n" })
+	w.killed(true)
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
+}

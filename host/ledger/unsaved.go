@@ -30,14 +30,15 @@ type behind struct {
 	kept      bool // the user had accepted it before it was made
 }
 
-// noteUnsaved notes what record and turns say of a file, before its buffer gets something unsaved.
-func (l *Ledger) noteUnsaved(path string) {
+// noteUnsaved notes what record and turns say of a file, before its buffer gets something unsaved. The turn, the last one,
+// may be nil.
+func (l *Ledger) noteUnsaved(t *turn, path string) {
 	if _, noted := l.inStep[path]; noted || l.behind[path] != nil {
 		return
 	}
 	s := inStep{l.record.Image(path), map[*turns.Turn]review.Image{}}
-	if l.turn != nil {
-		s.turns[l.turn.Turn] = l.turn.Image(path)
+	if t != nil {
+		s.turns[t.Turn] = t.Image(path)
 	}
 	l.inStep[path] = s
 }

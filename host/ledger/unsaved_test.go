@@ -215,7 +215,7 @@ func TestUnsavedTextThatIsGivenUpBeforeAChangeIsTold(t *testing.T) {
 	w.write("f", was)
 	w.edit("f")
 	w.types("f", func(now string) string { return now + "u1\n" })
-	w.box(func() { w.ledger.noteUnsaved(w.path("f")) }) // as a look does
+	w.box(func() { w.ledger.noteUnsaved(w.ledger.turn, w.path("f")) }) // as a look does
 	w.begin()
 	w.write("f", is)
 	w.disk.Lock()

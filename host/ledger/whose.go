@@ -99,7 +99,7 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	switch {
 	case now.path == "" || !now.loaded:
 	case now.unsaved:
-		l.noteUnsaved(now.path)
+		l.noteUnsaved(l.turn, now.path)
 	default:
 		l.nothingUnsaved(now.path)
 	}
@@ -271,7 +271,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	case w.Created, w.Unsaved && w.Behind == nil, reviewed && !w.Unsaved:
 		l.nothingUnsaved(w.Path) // which is certain
 	case w.Unsaved && !w.Deleted:
-		l.noteUnsaved(w.Path)
+		l.noteUnsaved(l.turn, w.Path)
 	case !w.Unsaved && !w.Deleted && c.before.Exists: // it was given up before this came
 		l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
 	}
@@ -725,7 +725,7 @@ func (l *Ledger) openedBehind(now fileState) {
 		return
 	}
 	w := buffers.Written{Path: now.path, Created: !was.Exists, FormBefore: was.Form, Behind: &was.Text, Conflict: true}
-	l.noteUnsaved(now.path)
+	l.noteUnsaved(l.turn, now.path)
 	l.cameUnder(l.turn, w, now.Content, false)
 	l.sawAgents(now.path)
 }
