@@ -298,8 +298,6 @@ func (l *Ledger) Then(f func()) {
 // report passes what is new in the record to the session, followed by events.
 func (l *Ledger) report(events []Event) {
 	changed, gone := l.record.Take()
-	if len(changed)+len(gone) > 0 {
-		l.saveSoon()
-	}
+	l.saveSoon() // also what turns and unsaved text have come to without it
 	l.config.Changed(changed, gone, events)
 }

@@ -345,6 +345,7 @@ func TestWhatIsLookedAtInTheEnd(t *testing.T) {
 		"as the folders have it": {false, true, true, false}, "in a buffer": {true, true, true, true}, "without a look at the end": {false, true, false, true}, "without one at the beginning": {false, false, true, true},
 	} {
 		w := newWorld(t)
+		w.feigned = true
 		w.write("f", "f1\n")
 		w.begin()
 		w.clientWrites("f", "f1\n", "a1\n")

@@ -622,6 +622,7 @@ func TestMadeAnewAndChangedUnderUnsavedText(t *testing.T) {
 func TestRefusedUnderABufferThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.feigned = true
 	w.write("f", "f1\n")
 	w.edit("f")
 	w.begin()

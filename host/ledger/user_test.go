@@ -409,6 +409,7 @@ func TestAChangeBeforeTheTurnIsToldInIt(t *testing.T) {
 		listed bool
 	}{{time.Second, false}, {-time.Second, true}} {
 		w := newWorld(t)
+		w.feigned = true
 		w.write("f", "f1\n")
 		w.edit("f")
 		w.begin()
@@ -429,6 +430,7 @@ func TestAChangeRightBeforeTheTurnIsToldInIt(t *testing.T) {
 	t.Parallel()
 	for _, deleted := range []bool{false, true} {
 		w := newWorld(t)
+		w.feigned = true
 		w.write("f", "f1\n")
 		w.edit("f")
 		told := buffers.Written{Path: w.path("f"), Buf: 1, Before: new(string), FormBefore: plain, At: time.Now().Add(time.Hour), ReadAt: time.Now()}
@@ -450,6 +452,7 @@ func TestAChangeOfTheTurnBeforeIsToldInTheNext(t *testing.T) {
 	t.Parallel()
 	for _, removed := range []bool{false, true} {
 		w := newWorld(t)
+		w.feigned = true
 		w.write("f", "f1\n")
 		w.edit("f")
 		w.begin()
@@ -590,6 +593,7 @@ func TestAnEmptiedBufferThatIsReadAgain(t *testing.T) {
 // then: with the agent's line below it gone, theirs would look like a changed line of the agent's.
 func TestUserChangedBesideTheAgentsLine(t *testing.T) {
 	w := newWorld(t)
+	w.feigned = true
 	w.write("f", "f1\n")
 	w.edit("f")
 	w.begin()

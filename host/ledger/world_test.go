@@ -48,6 +48,7 @@ type world struct {
 	blind     map[string]bool         // paths that cannot be looked at
 	tracks    chan struct{}           // is closed when Neovim has told what its buffers show; nil for at once
 	idle      bool                    // no agent has worked for this host yet: what the disk has is the user's doing
+	feigned   bool                    // ledgers are told of buffers that are not there
 	conflict  bool                    // of the agent's lines with such of the user's that are not saved
 	hold      chan struct{}           // no look at the folders begins before it is closed; nil for at once
 	meanwhile func(what, path string) // is called before each "look", "edit" and "restore", and after an edit, "edited"
@@ -70,6 +71,7 @@ func newWorld(t testing.TB) *world {
 	w.open()
 	t.Cleanup(func() {
 		for _, l := range w.sessions {
+			l.box.Put(func() { w.sound(l) })
 			l.box.Close()
 		}
 		w.looks.Wait()
@@ -139,6 +141,46 @@ func (w *world) open(others ...func(*Config)) *Ledger {
 	w.ledger = l
 	w.looks.Go(l.Run)
 	return l
+}
+
+// sound checks what holds of a ledger whenever nothing is going on: it runs on its goroutine.
+func (w *world) sound(l *Ledger) {
+	if len(l.jobs) > 0 || l.scans.running || l.resuming {
+		return
+	}
+	for path := range l.applies {
+		w.t.Errorf("a decision about %s is never over", path)
+	}
+	if image, err := saved.Take(l.toSave(), l.keep.image); l.config.Store != nil && l.keep.key() != "" && !l.keep.due && !l.empty() && (err != nil || !image.Is(l.keep.image)) {
+		w.t.Errorf("what there is now is not saved (%v)", err)
+	}
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	if w.feigned {
+		return
+	}
+	for path, is := range l.loaded {
+		if is != (w.bufs[path] != nil) {
+			w.t.Errorf("%s is taken for loaded: %v", path, is)
+		}
+	}
+	for _, path := range slices.Concat(keys(l.inStep), keys(l.behind)) {
+		if b := w.bufs[path]; b == nil || b.text == b.synced {
+			w.t.Errorf("%s is taken for one with unsaved text", path)
+		}
+	}
+	for path, list := range l.behind {
+		if len(list) == 0 {
+			w.t.Errorf("%s is taken for one with something under that", path)
+		}
+	}
+	if t := l.turn; t != nil && !t.over {
+		for path, is := range t.disk {
+			if b := w.bufs[path]; b != nil && !b.gone && !is.Opaque && is.Text != buffers.Lined(b.synced) {
+				w.t.Errorf("the disk is taken to have %q in %s", is.Text, path)
+			}
+		}
+	}
 }
 
 // saves saves sessions at once.
@@ -455,9 +497,13 @@ func (w *world) decideFirst(do review.Decision, name string) {
 }
 
 func (w *world) undo(again bool) error {
-	done := make(chan error)
+	done := make(chan error, 9)
 	w.ledger.Undo(again, false, "", always, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
-	return <-done
+	err := <-done
+	if w.sync(); len(done) > 0 {
+		w.t.Error("an undo is told to be done twice")
+	}
+	return err
 }
 
 // files is the record.
