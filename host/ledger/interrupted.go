@@ -164,6 +164,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 		if s, noted := l.inStep[path]; noted {
 			to.Noted, to.Record = true, s.record
 			if l.turn != nil {
+				to.At = l.turn.At
 				to.Turn, to.InTurn = s.turns[l.turn.Turn]
 			}
 		}
@@ -182,18 +183,32 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 // takeUpUnsaved takes up what was known of files with unsaved text, then calls done; t is the turn that ran, or nil. If
 // Neovim was killed too, that text is gone.
 func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
+	over := map[*turns.Turn]*turn{} // that an earlier host had ended
+	began := func(at time.Time) *turn {
+		if t != nil && t.At.Equal(at) {
+			return t
+		}
+		i := slices.IndexFunc(l.history.Turns, func(h *turns.Turn) bool { return h.At.Equal(at) })
+		if i < 0 {
+			return nil
+		}
+		h := l.history.Turns[i]
+		if over[h] == nil {
+			h.Reopen()
+			over[h] = newTurn(h.Prompt, h.At)
+			over[h].Turn, over[h].over = h, true
+		}
+		return over[h]
+	}
 	for _, u := range was {
 		if u.Noted {
 			l.inStep[u.Path] = inStep{u.Record, map[*turns.Turn]review.Image{}}
 		}
-		if u.InTurn && t != nil {
-			l.inStep[u.Path].turns[t.Turn] = u.Turn
+		if of := began(u.At); u.InTurn && of != nil {
+			l.inStep[u.Path].turns[of.Turn] = u.Turn
 		}
 		for _, b := range u.Behind {
-			one := behind{was: b.Was, before: b.Before, fresh: b.Fresh, is: b.Is, conflicts: b.Conflicts, kept: b.Kept}
-			if t != nil && b.At.Equal(t.At) {
-				one.turn = t
-			}
+			one := behind{was: b.Was, before: b.Before, fresh: b.Fresh, is: b.Is, conflicts: b.Conflicts, kept: b.Kept, turn: began(b.At)}
 			l.isBehind(u.Path, append(l.behind[u.Path], one))
 		}
 	}
@@ -206,6 +221,9 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			if seen.path != "" && !seen.loaded {
 				l.unsavedDied(t, seen)
 			}
+		}
+		for _, of := range over {
+			l.take(of)
 		}
 		done()
 	})

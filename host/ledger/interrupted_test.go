@@ -914,3 +914,32 @@ func TestTakenOutBeforeTheHostDied(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
 }
+
+// What a turn has on the disk under unsaved text is undone with it where the host is killed after its end, alone or with its
+// Neovim.
+func TestEndedUnderUnsavedTextBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	const was = "f1\nf2\nf3\n"
+	for _, lives := range []bool{true, false} {
+		for _, c := range []struct{ first, types, then string }{
+			{"f1\nf2\nf3\na1\n", "f1\nf2\nf3\n", "a0\nf1\nf2\nf3\na1\n"}, // its line is taken out
+			{was, "f1\nu2\nf3\n", "f1\na2\nf3\n"},                        // a conflict
+			{was, was + "u1\n", ""},
+		} {
+			w := newWorld(t)
+			w.write("f", was)
+			w.named()
+			w.edit("f")
+			w.begin()
+			w.write("f", c.first)
+			w.sees("f")
+			w.types("f", func(string) string { return c.types })
+			w.write("f", c.then)
+			w.sees("f")
+			w.end()
+			w.killed(lives)
+			w.must(w.undo(false))
+			check.Equal(t, w.onDisk("f"), was, "alive %v, typed %q: the disk has %q", lives, c.types)
+		}
+	}
+}

@@ -13,7 +13,8 @@ type Unsaved struct {
 	Path   string
 	Noted  bool
 	Record review.Image // in the record
-	InTurn bool         // it was noted in the running turn
+	InTurn bool         // it was noted in the last turn
+	At     time.Time    // when that began
 	Turn   review.Image // in that
 	Behind []Behind     // the oldest first
 }
@@ -32,6 +33,7 @@ type Behind struct {
 type savedUnsaved struct {
 	Path          string
 	Noted, InTurn bool
+	At            time.Time
 	Record, Turn  [][]byte // the groups of a record with that image alone
 	Behind        []Behind
 }
@@ -40,7 +42,7 @@ func encodeUnsaved(list []Unsaved, name func(string) string) ([]byte, error) {
 	to := make([]savedUnsaved, len(list))
 	named := func(text string) (string, error) { return name(text), nil }
 	for i, u := range list {
-		one := savedUnsaved{Path: u.Path, Noted: u.Noted, InTurn: u.InTurn}
+		one := savedUnsaved{Path: u.Path, Noted: u.Noted, InTurn: u.InTurn, At: u.At}
 		var err error
 		if one.Record, err = encodeImage(u.Path, u.Record, name); err != nil {
 			return nil, err
@@ -61,7 +63,7 @@ func decodeUnsaved(data []byte, text func(name string) (string, error)) ([]Unsav
 	}
 	list := make([]Unsaved, len(from))
 	for i, one := range from {
-		u := Unsaved{Path: one.Path, Noted: one.Noted, InTurn: one.InTurn}
+		u := Unsaved{Path: one.Path, Noted: one.Noted, InTurn: one.InTurn, At: one.At}
 		var err error
 		if u.Record, err = decodeImage(one.Path, one.Record, text); err != nil {
 			return nil, err

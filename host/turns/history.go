@@ -102,7 +102,7 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content)
 		if t == last || t.record == nil && !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path || f.Path == back }) {
 			continue
 		}
-		t.reopen()
+		t.Reopen()
 		_, there := t.record.File(path)
 		_, changed := t.record.File(cmp.Or(back, path))
 		if !there && !changed && !t.revised {

@@ -23,7 +23,7 @@ type Turn struct {
 	At     time.Time    // when it began
 	Files  []FileChange // as of the last [History.Take]; never changed in place
 
-	// What it was made of; nothing of a turn that was loaded, see reopen:
+	// What it was made of; nothing of a turn that was loaded, see Reopen:
 
 	record   *review.Record
 	gathered int                   // the version of record that Files are of
@@ -75,8 +75,8 @@ func Begin(prompt string, at time.Time) *Turn {
 	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]FileChange{}, back: map[string]string{}, under: map[string]FileChange{}}
 }
 
-// reopen makes a turn that was loaded of its files, so that they can be decided about.
-func (t *Turn) reopen() {
+// Reopen makes a turn that was loaded of its files, so that they can be changed.
+func (t *Turn) Reopen() {
 	if t.record != nil {
 		return
 	}
