@@ -295,10 +295,17 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		}
 	}
 	came := less(text, slices.Concat(before, disk))
-	if !exists { // also what a buffer had of the agent's from before
+	if !exists {
 		came = text
 	}
 	u.accepted(came, gone, after, onDisk)
+	if !exists { // what a buffer had of the agent's from before was shown, but not as new
+		for _, line := range before {
+			if line[0] == 'a' {
+				u.unsureOf(line)
+			}
+		}
+	}
 	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then
 		u.sawGo(less(saw, after))
 	}

@@ -240,6 +240,10 @@ func (r *whoseRound) userRenames(name string) {
 	for n, u := range f.undone {
 		r.files[to].undone[n] = u.renamed(text)
 	}
+	if len(r.kin(name)) > 0 { // a refusal moves it back where the agent has moved it from
+		r.files[to].kin = f.kin
+		r.all(to, func(u *userFile) { u.exists = either })
+	}
 	r.buffers[to] = r.buffers[name]
 	delete(r.buffers, name)
 	r.all(name, (*userFile).reloaded)
@@ -370,7 +374,9 @@ func (r *whoseRound) userWorksElsewhere() {
 	must.Do(r.T, os.WriteFile(r.path(name), f.encode(text), 0o644))
 	r.all(name, func(u *userFile) {
 		u.editedOutside(lines, text, unsaved)
-		u.formed = u.formed && len(lines) > 0 // else the program did not know the form
+		u.anyEnd = u.anyEnd || f.unfinished != u.form.unfinished // the end was the agent's, and is written anew
+		u.formed = u.formed && (len(lines) > 1 || !f.unfinished) // else the file has no end of line to go by
+		u.formed = u.formed && len(lines) > 0                    // else the program did not know the form
 		if u.exists != present {
 			u.exists = either
 		}

@@ -1,6 +1,7 @@
 package whose
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -141,6 +142,7 @@ type whoseRound struct {
 	typing    string              // the file in which the user is in Insert mode
 	inTurn    bool
 	staying   map[string]bool // files that cannot go back to where the user has another one
+	leftAlone bool            // the undo has left something as it is
 	whole     []string        // the text that the agent is about to give a file, without its client
 	allowed   string          // the name and the text that the user has allowed in a request
 	over      bool
@@ -515,8 +517,10 @@ func (r *whoseRound) undoable() int {
 func (r *whoseRound) undoes(again bool) {
 	r.T.Helper()
 	r.did("undo turn %d, again: %v", r.undo, again)
+	told := len(r.Notifications())
 	r.OK(`require('acp').undo_turn({ again = ... })`, again)
 	r.Sync()
+	r.leftAlone = strings.Contains(r.Notifications()[told:], "left alone")
 }
 
 func (r *whoseRound) refuses() {
@@ -528,15 +532,25 @@ func (r *whoseRound) refuses() {
 	told := len(r.Notifications())
 	r.OK(`require('acp').reject({})`)
 	r.Sync()
+	cannot := func(name, why string) bool {
+		return strings.Contains(r.Notifications()[told:], fmt.Sprintf("%s/%s: %s", r.dir, name, why))
+	}
 	r.staying = map[string]bool{}
+	stay := func(names ...string) {
+		for _, name := range names {
+			r.staying[name] = true
+		}
+	}
 	for name := range r.files {
 		for other, f := range r.files {
-			if f == r.files[name] && (f.refused.opaque || f.refused.bytes) {
-				cannot := fmt.Sprintf("%s/%s: you have changed it too, and a file that is not text", r.dir, name)
-				r.staying[name] = r.staying[name] || strings.Contains(r.Notifications()[told:], cannot)
+			if f.kin == r.files[name].kin && (f.refused.opaque || f.refused.bytes || bytes.ContainsRune(r.data(name), 0)) && cannot(name, "you have changed it too, and a file that is not text") {
+				stay(name, other)
 			}
-			cannot := fmt.Sprintf("%s/%s: it cannot go back to %s/%s,", r.dir, name, r.dir, other)
-			r.staying[name] = r.staying[name] || f.refused.exists == present && f.refused.remade && strings.Contains(r.Notifications()[told:], cannot)
+			_, has := decode(r.data(other))
+			users := f.refused.exists == present && f.refused.remade || slices.ContainsFunc(has, func(line string) bool { return line[0] == 'u' })
+			if users && cannot(name, fmt.Sprintf("it cannot go back to %s/%s,", r.dir, other)) {
+				stay(name, other)
+			}
 		}
 	}
 	r.check(refused)
@@ -562,6 +576,9 @@ func (r *whoseRound) check(when whoseMoment) {
 		}
 		if when == undone {
 			u = f.undone[r.undo-1]
+			if (u.opaque || u.bytes) && r.leftAlone {
+				continue
+			}
 		}
 		kin, moved, remade := map[string]bool{}, false, false
 		for other, text := range texts {
