@@ -402,6 +402,48 @@ func TestUndoOfATurnThatWasRefusedInTheNext(t *testing.T) {
 	}
 }
 
+// A file that the user has removed between two turns stays removed where the agent makes another one there, which they
+// refuse.
+func TestUndoOfATurnWhoseFileTheUserHasRemoved(t *testing.T) {
+	client := func(w *world, was, is string) { w.clientWrites("f", was, is) }
+	disk := func(w *world, _, is string) { w.write("f", is) }
+	for name, c := range map[string]struct {
+		was   string // "" is no file
+		write func(w *world, was, is string)
+		seen  bool
+	}{
+		"through the client":           {"f1\n", client, false},
+		"through the client, seen":     {"f1\n", client, true},
+		"on the disk":                  {"f1\n", disk, false},
+		"a new one through the client": {"", client, false},
+		"a new one on the disk":        {"", disk, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if c.was != "" {
+				w.write("f", c.was)
+			}
+			w.begin()
+			c.write(w, c.was, c.was+"a1\n")
+			w.end()
+			w.remove("f")
+			if c.seen {
+				check.Equal(t, w.changes(), "", "removed, the record has %q")
+			}
+			w.begin()
+			c.write(w, "", "a2\n")
+			w.end()
+			w.decide(review.Reject, "f")
+			check.Equal(t, w.sees("f"), "no file", "refused, there is %q")
+			if err := w.undo(false); !errors.Is(err, errNoTurn) {
+				t.Errorf("undo says %v", err)
+			}
+			check.Equal(t, w.sees("f"), "no file", "undone, there is %q")
+		})
+	}
+}
+
 // Files that have taken each other's places are both decided about, and what is in another's way goes first.
 func TestWhichFilesGoBackFirst(t *testing.T) {
 	t.Parallel()

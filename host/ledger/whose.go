@@ -304,7 +304,11 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	if anew && was.Exists {
 		l.record.Held(w.Path, was)
 	}
-	l.record.Now(w.Path, was)
+	if was.Exists {
+		l.record.Now(w.Path, was)
+	} else {
+		l.record.Removed(w.Path) // by the user, before the turn
+	}
 	inRecord, _ := l.record.File(w.Path)
 	if anew {
 		l.agentMade(t, c, was)

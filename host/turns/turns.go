@@ -153,6 +153,10 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 		t.record.Changed(path, all.Before, change(all.Before, was, is))
 		return
 	}
+	if known && f.Baseline.Exists && !is.Exists { // the user had removed it, and what was there since is not this turn's
+		t.record.Removed(path)
+		return
+	}
 	was = t.refused(path, was, is)
 	now, _ := t.record.Present(path)
 	t.record.Now(path, change(now, was, is))
