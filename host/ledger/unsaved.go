@@ -119,7 +119,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 			list[0].turn.Changed(now.path, review.Content{}, list[0].before)
 		}
 	}
-	if len(list) == 0 || !now.Exists || list[0].was.Mark() == now.Mark() {
+	if len(list) == 0 || !now.Exists || len(list) == 1 && list[0].was.Mark() == now.Mark() {
 		return now.Content, false
 	}
 	if is, recorded := l.record.Present(now.path); recorded && is.Exists {

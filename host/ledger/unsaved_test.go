@@ -650,3 +650,24 @@ func TestRemovedAndMadeAnewUnderAConflict(t *testing.T) {
 		}
 	}
 }
+
+// A turn that takes out what an earlier one has put in under unsaved text is undone by itself once that text is given up,
+// though both together have changed nothing.
+func TestATurnReversesAnotherUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	for _, is := range []string{"f1\na1\nf2\n", "f1\nf2\n"} {
+		w.begin()
+		w.write("f", is)
+		w.sees("f")
+		w.end()
+	}
+	w.rereads("f")
+	for _, want := range []string{"f1\na1\nf2\n", "f1\nf2\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), want, "undone, there is %q")
+	}
+}
