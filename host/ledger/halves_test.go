@@ -38,18 +38,20 @@ func TestRandomHalves(t *testing.T) {
 type halves struct {
 	*world
 	*rand.Rand
-	files    []*half
-	count    int
-	running  bool // a turn
-	resolved bool // some conflict
-	log      []string
+	files   []*half
+	count   int
+	running bool // a turn
+	undone  bool // some turn was
+	parted  bool // a part of what is pending was decided about, or a conflict: nobody says what an undo of its turn leaves
+	log     []string
 }
 
-// half is a file. Its first state is that of which nothing is pending, those after it are those at the beginning of
-// each turn, and the last one is what it is now.
+// half is a file. Its states are those at the beginning of each turn, and the last one is what it is now.
 type half struct {
 	id           string
 	states       []state
+	base         state  // of which nothing is pending
+	keptAt       int    // the turn in which all of it was kept last; 0 for none
 	lower, saved string // of the user, in the buffer and on the disk
 	theirs       string // of the agent on the disk, in conflict with what is not saved of the user's half; "" for none
 	since        int    // the turn of that
@@ -72,11 +74,15 @@ type state struct {
 }
 
 func (f *half) is() *state       { return &f.states[len(f.states)-1] }
-func (f *half) was() state       { return f.states[0] }
 func (f *half) turn() state      { return f.states[len(f.states)-2] }
 func (f *half) text() string     { return f.is().upper + f.middle + f.lower }
 func (f *half) diskText() string { return f.is().upper + f.middle + cmp.Or(f.theirs, f.saved) }
 func (f *half) disk() string     { return f.is().encoded(f.diskText()) }
+
+// moved reports whether the file has been at another path.
+func (f *half) moved() bool {
+	return slices.ContainsFunc(append(f.states, f.base), func(s state) bool { return s.name != f.is().name })
+}
 
 // listed is the path by which the record has it, which is its first if it is not there any more.
 func (f *half) listed() string {
@@ -105,13 +111,13 @@ func (r *halves) run() {
 		f := &half{middle: fmt.Sprintf("= %d\n=\n= %d\n", len(r.files), len(r.files))}
 		f.states = []state{{name: fmt.Sprintf("f%d", len(r.files)), mode: 0o644, exists: true}}
 		f.is().upper, f.is().form = r.edited("", "f"), []string{"", "", "dos", "bom"}[r.IntN(4)]
+		f.base = *f.is()
 		f.lower = r.edited("", "u")
 		f.saved, f.id = f.lower, f.is().name
 		r.files = append(r.files, f)
 		r.write(f.id, f.disk())
 	}
 	r.named()
-	decided := false
 	turns := 1 + r.IntN(3)
 	for range turns {
 		for range r.IntN(3) {
@@ -120,18 +126,18 @@ func (r *halves) run() {
 		for _, f := range r.files {
 			f.untold = nil
 		}
-		decided = r.runs() || decided
+		r.runs()
 	}
 	for range r.IntN(3) {
 		r.userActs()
 	}
 	r.lists("in the end")
 	for _, f := range r.files {
-		if f.theirs != "" && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
+		if f.theirs != "" && f.moved() {
 			r.resolves(f) // else it would go back to another path while its buffer stays
 		}
 	}
-	if !decided && !r.resolved && r.IntN(2) == 0 {
+	if !r.parted && r.IntN(2) == 0 {
 		r.undoes(turns)
 		return
 	}
@@ -159,8 +165,8 @@ func (r *halves) run() {
 	r.lists("decided about all")
 }
 
-// runs is a turn. It reports whether the user has decided about something in it.
-func (r *halves) runs() (decided bool) {
+// runs is a turn.
+func (r *halves) runs() {
 	for _, f := range r.files {
 		f.states = append(f.states, *f.is())
 	}
@@ -184,9 +190,9 @@ func (r *halves) runs() (decided bool) {
 			do := []review.Decision{review.Reject, review.Keep}[r.IntN(2)]
 			f := r.files[r.IntN(len(r.files))]
 			if r.IntN(2) == 0 {
-				decided = r.part(do, f) || decided
+				r.part(do, f)
 			} else {
-				decided = r.decides(do, f) || decided
+				r.decides(do, f)
 			}
 		default:
 			r.agentActs()
@@ -196,7 +202,7 @@ func (r *halves) runs() (decided bool) {
 	case 0:
 		r.did("the host is killed")
 		r.killed(true)
-		return decided
+		return
 	case 1:
 		r.did("the host is killed with Neovim")
 		r.killed(false)
@@ -208,15 +214,13 @@ func (r *halves) runs() (decided bool) {
 				r.changes()
 				r.decide(review.Reject, f.is().name)
 				r.decided(review.Reject, f)
-				decided = true
 			}
 		}
-		return decided
+		return
 	}
 	r.did("end")
 	r.end()
 	r.told()
-	return decided
 }
 
 // told looks whether all that the agent has changed in a turn is told of, and nothing else.
@@ -256,7 +260,7 @@ func (r *halves) lists(when string) {
 	var tree []string
 	want := map[string]string{}
 	for _, f := range r.files {
-		is, was := *f.is(), f.was()
+		is, was := *f.is(), f.base
 		if is.exists {
 			tree = append(tree, fmt.Sprintf("%s %o %q", is.name, is.mode, f.disk()))
 			if got := r.sees(is.name); f.loaded && got != f.text() && is.form != "bytes" {
@@ -273,7 +277,11 @@ func (r *halves) lists(when string) {
 		case was.exists && is != was:
 			want[is.name] = "modified "
 		}
-		if f.kept && want[f.listed()] != "" && pending[f.listed()] != "" {
+		switch {
+		case f.kept && r.undone:
+			delete(want, f.listed())
+			delete(pending, f.listed()) // what is left of what was kept may wait again
+		case f.kept && want[f.listed()] != "" && pending[f.listed()] != "":
 			want[f.listed()] = pending[f.listed()] // which also says what was kept
 		}
 	}
@@ -292,11 +300,11 @@ func (r *halves) record() []review.File {
 	files := r.world.files()
 	for _, f := range r.files {
 		at := slices.IndexFunc(files, func(of review.File) bool { return of.Path == r.path(f.is().name) })
-		if at < 0 || !f.is().exists || !f.was().exists {
+		if at < 0 || !f.is().exists || !f.base.exists {
 			continue
 		}
 		for _, h := range files[at].Hunks {
-			if h.State == review.Pending && (h.NewStart+h.NewCount-1 > strings.Count(f.is().upper, "\n") || !f.kept && h.OldStart+h.OldCount-1 > strings.Count(f.was().upper, "\n")) {
+			if h.State == review.Pending && (h.NewStart+h.NewCount-1 > strings.Count(f.is().upper, "\n") || !f.kept && h.OldStart+h.OldCount-1 > strings.Count(f.base.upper, "\n")) {
 				r.t.Errorf("%s has the hunk %+v", f.id, h)
 			}
 		}
@@ -305,22 +313,21 @@ func (r *halves) record() []review.File {
 }
 
 // decides has the user decide about a file, if something of it is pending.
-func (r *halves) decides(do review.Decision, f *half) bool {
-	if f.theirs != "" || *f.is() == f.was() || !f.was().exists && !f.is().exists {
-		return false
+func (r *halves) decides(do review.Decision, f *half) {
+	if f.theirs != "" || *f.is() == f.base || !f.base.exists && !f.is().exists {
+		return
 	}
 	r.did("%s %s", do, f.id)
 	r.changes() // the user sees what they decide about
 	r.stays(f)
 	r.decide(do, f.listed())
 	r.decided(do, f)
-	return true
 }
 
 // stays has the user close files that go back to another path: what is unsaved there stays in its buffer.
 func (r *halves) stays(files ...*half) {
 	for _, f := range files {
-		if f.loaded && f.theirs == "" && slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.is().name }) {
+		if f.loaded && f.theirs == "" && f.moved() {
 			r.closes(f)
 		}
 	}
@@ -334,12 +341,12 @@ func (r *halves) closes(f *half) {
 }
 
 // part has the user decide about one hunk of a file, if it has some.
-func (r *halves) part(do review.Decision, f *half) bool {
-	is, was := f.is(), f.was()
+func (r *halves) part(do review.Decision, f *half) {
+	is, was := f.is(), f.base
 	files := r.record()
 	at := slices.IndexFunc(files, func(of review.File) bool { return of.Path == r.path(is.name) })
 	if at < 0 || f.lower != f.saved && do == review.Keep || f.theirs != "" || f.kept || f.middle == "" || !is.exists || is.name != was.name {
-		return false
+		return
 	}
 	var pending []int
 	for i, h := range files[at].Hunks {
@@ -348,8 +355,9 @@ func (r *halves) part(do review.Decision, f *half) bool {
 		}
 	}
 	if len(pending) == 0 {
-		return false
+		return
 	}
+	r.parted = true
 	i := pending[r.IntN(len(pending))]
 	h := files[at].Hunks[i]
 	r.did("%s hunk %+v of %s", do, h, f.id)
@@ -368,28 +376,27 @@ func (r *halves) part(do review.Decision, f *half) bool {
 	before, in, after := cut(was.upper, h.OldStart, h.OldCount)
 	before2, in2, after2 := cut(is.upper, h.NewStart, h.NewCount)
 	if do == review.Keep {
-		f.states[0].upper, f.kept = strings.Join(slices.Concat(before, in2, after), ""), true
-		if is.upper == f.was().upper {
-			f.states[0] = *is
+		f.base.upper, f.kept = strings.Join(slices.Concat(before, in2, after), ""), true
+		if is.upper == f.base.upper {
+			f.base = *is
 		}
 	} else if is.upper = strings.Join(slices.Concat(before2, in, after2), ""); is.upper == was.upper {
 		*is = was
 	}
-	for i := range f.states[1:] {
-		f.states[1+i] = *is
+	for i := range f.states {
+		f.states[i] = *is
 	}
-	return true
 }
 
 func (r *halves) decided(do review.Decision, files ...*half) {
 	for _, f := range files {
-		if do == review.Keep {
-			f.states[0], f.kept = *f.is(), true
-		} else {
-			*f.is(), f.theirs = f.was(), ""
+		if do == review.Keep { // which can be undone
+			f.base, f.kept, f.keptAt = *f.is(), true, len(f.states)-1
+			continue
 		}
-		for i := range f.states { // nothing can be undone any more
-			f.states[i] = *f.is()
+		f.theirs = ""
+		for i := f.keptAt; i < len(f.states); i++ {
+			f.states[i] = f.base
 		}
 	}
 }
@@ -405,10 +412,7 @@ func (r *halves) undoes(turns int) {
 	for at := turns; at > 0; at-- {
 		changed := false
 		for _, f := range r.files {
-			if from := len(f.states) - 1 - turns + at - 1; from >= 0 || !f.was().exists {
-				to := f.states[max(from, 0)]
-				changed = changed || *f.is() != to || f.theirs != "" && f.since == at
-			}
+			changed = changed || *f.is() != f.states[at-1] || f.theirs != "" && f.since == at
 		}
 		if !changed {
 			continue
@@ -419,9 +423,10 @@ func (r *halves) undoes(turns int) {
 			r.t.Errorf("the undo would say %q", notes)
 		}
 		must.Do(r.t, r.undo(false))
+		r.undone = true
 		undone++
 		for _, f := range r.files {
-			*f.is() = f.states[max(len(f.states)-1-turns+at-1, 0)]
+			*f.is() = f.states[at-1]
 			if f.since == at {
 				f.theirs = ""
 			}
@@ -436,6 +441,9 @@ func (r *halves) undoes(turns int) {
 		*f.is(), f.theirs = last[f], theirs[f]
 	}
 	r.lists("done again")
+	if slices.ContainsFunc(r.files, func(f *half) bool { return f.kept }) {
+		return
+	}
 	if r.pending() || slices.ContainsFunc(r.files, func(f *half) bool { return f.theirs != "" }) {
 		r.decide(review.Reject, "")
 		r.decided(review.Reject, r.files...)
@@ -476,7 +484,7 @@ func (r *halves) resolves(f *half) {
 		r.decide(review.Keep, f.is().name)
 		r.decided(review.Keep, f)
 	}
-	r.resolved = true
+	r.parted = true
 }
 
 func (r *halves) userActs() {
@@ -494,7 +502,7 @@ func (r *halves) userActs() {
 	default:
 		switch r.IntN(5) {
 		case 4:
-			if r.running || f.is().name != f.id || f.kept || slices.ContainsFunc(f.states, func(s state) bool { return s.name != f.id }) {
+			if r.running || f.is().name != f.id || f.kept || f.moved() {
 				return
 			}
 			f.id = fmt.Sprintf("user%d", r.count)
@@ -504,6 +512,7 @@ func (r *halves) userActs() {
 			for i := range f.states {
 				f.states[i].name = f.id
 			}
+			f.base.name = f.id
 			f.saved = f.lower
 		case 0:
 			r.did("user saves %s", f.is().name)
@@ -547,7 +556,7 @@ func (r *halves) agentActs() {
 	case n == 0:
 		f = &half{}
 		made := state{name: fmt.Sprintf("%snew%d", []string{"", "made/in/"}[r.IntN(2)], len(r.files))}
-		f.states = slices.Repeat([]state{made}, len(r.files[0].states))
+		f.base, f.states = made, slices.Repeat([]state{made}, len(r.files[0].states))
 		*f.is() = state{made.name, r.edited("", "a"), "", 0o644, true}
 		f.id = made.name
 		r.files = append(r.files, f)
