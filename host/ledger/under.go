@@ -60,10 +60,11 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 			return nil, false
 		}
 		inRecord, _ := r.File(path)
-		r.Now(path, b.was)
-		r.Changed(path, b.was, b.is)
+		was := cmp.Or(b.users, b.was)
+		r.Now(path, was)
+		r.Changed(path, was, b.is)
 		if b.kept && of == nil {
-			keepWritten(r, path, inRecord, b.was, b.is)
+			keepWritten(r, path, inRecord, was, b.is)
 		}
 	}
 	return r, true
