@@ -158,8 +158,11 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 		return
 	}
 	was = t.refused(path, was, is)
-	now, _ := t.record.Present(path)
-	t.record.Now(path, change(now, was, is))
+	if now, _ := t.record.Present(path); known && now.Opaque && is.Exists && was.SameText(now) {
+		t.record.Changed(path, now, is) // no more of it can be the user's than before
+	} else {
+		t.record.Now(path, change(now, was, is))
+	}
 	if _, still := t.record.File(path); known && !still {
 		t.shed[path] = FileChange{Path: path, Before: f.Baseline, After: f.Present}
 	}

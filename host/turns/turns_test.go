@@ -164,6 +164,13 @@ func TestABinaryFileIsRefused(t *testing.T) {
 	if h.Take(turn); len(turn.Files) != 0 {
 		t.Errorf("refused it is %+v", turn.Files)
 	}
+	kept := review.Text("2\n")
+	turn.Changed("/g", was, kept)
+	turn.Changed("/g", kept, is)
+	turn.Decided("/g", is, kept)
+	if h.Take(turn); len(turn.Files) != 1 || turn.Files[0].Before != was || turn.Files[0].After != kept || turn.Files[0].Typed {
+		t.Errorf("refused but for what was kept before, it is %+v", turn.Files)
+	}
 }
 
 // The agent changes lines, the user adds others, refuses some of the agent's and takes that back: an undo takes back what
