@@ -211,14 +211,8 @@ func (l *Ledger) knowOwn(plan review.Plan) {
 	if plan.Back != "" {
 		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
 	}
-	l.history.Decided(l.lastTurn(), plan.Path, plan.Back, plan.Now, plan.Want)
-	switch {
-	case l.turn == nil:
-	case plan.Back == "":
-		l.turn.Decided(plan.Path, plan.Now, plan.Want)
-	default:
-		l.turn.WentBack(plan.Path, plan.Back, plan.Now, plan.Want)
-	}
+	f, changed := l.record.File(cmp.Or(plan.Back, plan.Path))
+	l.history.Decided(l.lastTurn(), plan.Path, plan.Back, plan.Now, plan.Want, !changed || f.State == review.Rejected)
 	for path, is := range now {
 		delete(l.inStep, path)
 		if path == plan.Back && !l.loaded[path] {

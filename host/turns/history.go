@@ -95,9 +95,10 @@ func (h *History) Gather() {
 	}
 }
 
-// Decided is [Turn.Decided] for the turns before the last one or, with back, [Turn.WentBack] to there. [History.Gather]
-// tells what it leaves.
-func (h *History) Decided(last *Turn, path, back string, was, is review.Content) {
+// Decided is [Turn.Decided] or, with back, [Turn.WentBack] to there for all turns, the last of which may be nil. all says
+// that nothing of what the agent has changed in the file is left. [History.Gather] tells what it leaves of those before
+// the last one.
+func (h *History) Decided(last *Turn, path, back string, was, is review.Content, all bool) {
 	for _, t := range h.Turns {
 		if t == last || t.record == nil && !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path || f.Path == back }) {
 			continue
@@ -105,14 +106,13 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content)
 		t.Reopen()
 		_, there := t.record.File(path)
 		_, changed := t.record.File(cmp.Or(back, path))
-		if !there && !changed && !t.revised {
-			continue
+		if there || changed || t.revised {
+			t.learns(path, back, was, is, all)
+			t.revised = true
 		}
-		if t.revised = true; back != "" {
-			t.WentBack(path, back, was, is)
-		} else {
-			t.Decided(path, was, is)
-		}
+	}
+	if last != nil {
+		last.learns(path, back, was, is, all)
 	}
 }
 

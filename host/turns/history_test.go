@@ -100,7 +100,7 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 	h.Take(first)
 	last.Changed("/other", review.Content{}, is)
 	h.Take(last)
-	h.Decided(last, "/file", "", is, was)
+	h.Decided(last, "/file", "", is, was, false)
 	h.Gather()
 	check.Equal(t, len(first.Files), 0, "after the refusal it has changed %d files")
 	h.WasUndone(last, nil, nil, false)
@@ -150,9 +150,32 @@ func TestDecisionsAboutLoadedTurns(t *testing.T) {
 		},
 	} {
 		h := History{Turns: []*Turn{{At: time.Unix(1, 0), Files: c.files}}}
-		h.Decided(nil, c.at, c.back, c.was, c.is)
+		h.Decided(nil, c.at, c.back, c.was, c.is, false)
 		h.Gather()
 		check.Slice(t, h.Turns[0].Files, c.left, name+": there is left %+v")
+	}
+}
+
+// Where all is refused that two turns have made of each other's lines, neither has anything left, until the user brings it
+// back.
+func TestRefusedTogether(t *testing.T) {
+	before, first := review.Text("1\n2\n"), review.Text("1\na\nb\n")
+	for _, is := range []string{"1\na\n", "1\nc\nb\n", "1\na\nc\nb\n", "1\n2\na\nb\n", "1\na\x00b\n"} {
+		second := review.Text(is)
+		h, last := History{}, Begin("", time.Unix(2, 0))
+		one := Begin("", time.Unix(1, 0))
+		one.Changed("f", before, first)
+		h.Take(one)
+		last.Changed("f", first, second)
+		h.Decided(last, "f", "", second, before, true)
+		h.Take(last)
+		if h.Gather(); len(one.Files)+len(last.Files) > 0 {
+			t.Errorf("%q: left are %+v, %+v", is, one.Files, last.Files)
+		}
+		last.Seen("f", second)
+		if h.Take(last); len(last.Files) != 1 || last.Files[0].After != second {
+			t.Errorf("%q: brought back, there are %+v", is, last.Files)
+		}
 	}
 }
 

@@ -168,6 +168,22 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 	}
 }
 
+// learns is Decided or, with back, WentBack to there. With all, nothing of what the agent has changed in the file is left
+// in any turn: where a turn has changed lines of another one, the lines do not tell.
+func (t *Turn) learns(path, back string, was, is review.Content, all bool) {
+	before, known := t.record.File(path)
+	if back != "" {
+		t.WentBack(path, back, was, is)
+	} else {
+		t.Decided(path, was, is)
+	}
+	at := cmp.Or(back, path)
+	if f, left := t.record.File(at); all && known && left && f.State != review.Rejected {
+		t.record.SetBack(at, review.Image{})
+		t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
+	}
+}
+
 // refused removes from the turn what a decision removed from a file, from was to is, if the user has since changed
 // lines next to that, and it can be identified by its lines. It returns was without it.
 func (t *Turn) refused(path string, was, is review.Content) review.Content {
