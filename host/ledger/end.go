@@ -209,7 +209,7 @@ func (l *Ledger) accountMove(t *turn, m move) bool {
 // watch first tells that it is gone.
 func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 	from := t.origin(now)
-	if from == "" || l.loaded[from] && !l.isGone(from) {
+	if l.loaded[from] && !l.isGone(from) {
 		return false
 	}
 	was, _ := l.lastAt(t, fileState{path: from})

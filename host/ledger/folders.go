@@ -19,7 +19,7 @@ func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 	f := folders{l.config.Inside, began, map[string]bool{}}
 	for _, m := range moves {
 		from, to := filepath.Dir(m[0]), filepath.Dir(m[1])
-		for ; m[0] != "" && f.inside(to); from, to = filepath.Dir(from), filepath.Dir(to) {
+		for ; m[0] != ""; from, to = filepath.Dir(from), filepath.Dir(to) {
 			if _, err := os.Lstat(from); err == nil {
 				break
 			}

@@ -11,7 +11,7 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	l.seeAll(paths, func(now []fileState) {
 		var events []Event
 		for _, seen := range now {
-			if seen.path == "" || t != nil && !t.over && !seen.Exists && t.renamed[seen.path] == "" {
+			if t != nil && !t.over && !seen.Exists && t.renamed[seen.path] == "" {
 				continue
 			}
 			if l.account(t, seen) {

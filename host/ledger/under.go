@@ -181,19 +181,15 @@ func (l *Ledger) keepUnder(path string) {
 			l.inStep[path] = inStep{r.Image(path), s.turns}
 		}
 	}
-	if len(l.behind[path]) > 0 {
-		list := slices.Clone(l.behind[path])
-		for i := range list {
-			list[i].kept = true
-		}
-		l.behind[path] = list
+	for i := range l.behind[path] {
+		l.behind[path][i].kept = true
 	}
 }
 
 // refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
 // changes no lines, or what the disk has is not known.
 func (l *Ledger) refusalWith(plan review.Plan) (refusal, bool) {
-	if plan.Back != "" || plan.Now.Text == plan.Want.Text || !isText(plan.Now) || !isText(plan.Want) {
+	if plan.Back != "" || plan.Now.Text == plan.Want.Text {
 		return refusal{}, false
 	}
 	return l.refusalUnder(plan.Path, nil)

@@ -91,21 +91,22 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 // account records a file as it was just seen, and reports whether it has something new by the agent. The turn may be
 // nil.
 func (l *Ledger) account(t *turn, now fileState) bool {
+	if now.path == "" {
+		return false
+	}
 	if now.loaded && !l.loaded[now.path] && t != nil && !t.over { // it was opened just now, see FileOpened
 		if now.loaded = false; now.unsaved {
 			now.Content = onDisk(now.path)
 		}
 	}
 	switch {
-	case now.path == "" || !now.loaded:
+	case !now.loaded:
 	case now.unsaved:
 		l.noteUnsaved(l.turn, now.path)
 	default:
 		l.nothingUnsaved(now.path)
 	}
 	switch {
-	case now.path == "":
-		return false
 	case l.leftByUser(t, now), t == nil, t.over, l.config.Claimed(now.path) && !l.Names(now.path), t.isCopy(now):
 		if t != nil {
 			t.seen[now.path] = now.Content

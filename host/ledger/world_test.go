@@ -730,6 +730,9 @@ func writeEncoded(path, text, form string) error {
 func (w *world) WasInStep(path, text, _ string) {
 	w.disk.Lock()
 	defer w.disk.Unlock()
+	if w.bufs[path] == nil {
+		w.t.Errorf("%s is taken for loaded", path)
+	}
 	if _, told := w.inStep[path]; !told {
 		w.inStep[path] = text
 	}
