@@ -743,3 +743,23 @@ func TestBothHaveChangedAlike(t *testing.T) {
 		}
 	}
 }
+
+// A file that the agent has moved away, then removed, and made anew under unsaved text in a later turn, comes back.
+func TestMadeAnewAfterAMoveInAnEarlierTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const was = "f1\nf2\nf3\n"
+	w.write("f", was)
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f2\nf3\n" })
+	w.move("f", "g")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.remove("g")
+	w.clientWrites("f", "", "a1\n")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "there is %s")
+}

@@ -118,13 +118,19 @@ func (l *Ledger) isBehind(path string, list []behind) {
 	}
 }
 
-// removed returns what a file had on the disk before the agent removed it, if that is pending or was in a turn.
+// removed returns what a file had on the disk before the agent removed it or moved it away, if that is pending or was in
+// a turn.
 func (l *Ledger) removed(t *turn, path string) review.Content {
 	if f, recorded := l.record.File(path); recorded && !f.Present.Exists {
 		return f.Accepted
 	}
 	if t != nil && t.gone[path].Exists {
 		return t.gone[path]
+	}
+	for _, f := range l.record.Files() {
+		if f.OldPath == path {
+			return f.Accepted
+		}
 	}
 	return review.Content{}
 }
