@@ -149,7 +149,7 @@ func (o *originals) keepBeginning(t *turn, path string, was review.Content) {
 			continue
 		}
 		s := snap.State(path)
-		if is, ok := o.content(s); ok && is.SameText(was) {
+		if is, _ := o.content(s); is.SameText(was) {
 			o.of[versionOf(was)] = s.Sum
 			return
 		}

@@ -33,7 +33,7 @@ type overflow struct {
 // accountOverflow records the overflow of a turn. If all files of a folder are new, they can be removed.
 func (l *Ledger) accountOverflow(t *turn, r overflow) {
 	changed, made := folderOf(r.changed), folderOf(r.made)
-	if made != "" && made == changed {
+	if made == changed {
 		r.changed, r.made = append(r.changed, r.made...), nil
 	}
 	if len(r.changed) > 0 {

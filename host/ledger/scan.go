@@ -120,6 +120,6 @@ func (l *Ledger) lookAtFolders() { l.scans.scan(func(*checkpoint.Snapshot) {}) }
 func scannable(roots []string) bool {
 	home, _ := os.UserHomeDir()
 	return !slices.ContainsFunc(roots, func(root string) bool {
-		return root == "/" || home != "" && (root == home || strings.HasPrefix(home, root+"/"))
+		return root == "/" || root == home || strings.HasPrefix(home, root+"/")
 	})
 }

@@ -217,6 +217,7 @@ func TestWithLessAround(t *testing.T) {
 		for _, undo := range []bool{false, true} {
 			w := newWorld(t)
 			w.open(without)
+			w.ledger.TakeUp(w.about(), nil, nil) // there is nothing
 			w.write("f", "f1\n")
 			w.write("bytes", "\x00f")
 			w.named()
@@ -311,6 +312,9 @@ func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
 		}
 		w.sync()
 		check.Contains(t, w.changes(), "moved n from f", "during %v: listed is %q", during)
+		if f, _ := w.recorded("n"); f.Baseline != f.Present {
+			t.Errorf("during %v: it was %+v, and is %+v", during, f.Baseline, f.Present)
+		}
 		w.must(w.undo(false))
 		want := "f 644 \"f1\\n\"\ng 644 \"g1\\n\""
 		if !during {

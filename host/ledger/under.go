@@ -76,9 +76,9 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 	if !known {
 		return refusal{}, false
 	}
-	plan, err := r.Plan(path, review.Reject, review.Selection{})
+	plan, _ := r.Plan(path, review.Reject, review.Selection{})
 	is := refusal{plan.Now, plan.Want}
-	if err != nil || plan.Back != "" || !isText(is.now) || !isText(is.want) || is.now.Form != is.want.Form || !onDisk(path).SameText(is.now) {
+	if plan.Back != "" || !isText(is.now) || !isText(is.want) || is.now.Form != is.want.Form || !onDisk(path).SameText(is.now) {
 		return refusal{}, false
 	}
 	return is, true
