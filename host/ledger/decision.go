@@ -151,7 +151,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		after(err)
 		return
 	}
-	made := d.Do == review.Reject && !f.Baseline.Exists
+	made := d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists
 	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, taken: l.taken[path].all, made: made}
 	var part func()
 	switch {

@@ -258,3 +258,16 @@ func TestMovedBytesThatAreDoneAgain(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
+
+// A file that was kept while it was empty is empty again when what the agent has put into it since is refused.
+func TestKeptEmptyFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.call("edit", func() { w.write("f", "") }, "f")
+	w.decide(review.Keep, "f")
+	w.write("f", "a1\n")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 ""`, "there is %s")
+}
