@@ -492,6 +492,9 @@ func (r *halves) userActs() {
 	switch {
 	case !f.is().exists:
 	case f.theirs != "":
+		if r.running {
+			r.tells() // what nobody has told of is not what they decide about
+		}
 		r.resolves(f)
 	case !f.loaded:
 		r.did("user opens %s", f.is().name)
