@@ -23,3 +23,10 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 		r.Commit(plan)
 	}
 }
+
+// keepWhole keeps all that is pending of a file.
+func keepWhole(r *review.Record, path string) {
+	if plan, err := r.Plan(path, review.Keep, review.Selection{}); err == nil && !plan.Edits() {
+		r.Commit(plan)
+	}
+}

@@ -271,3 +271,22 @@ func TestKeptEmptyFile(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 ""`, "there is %s")
 }
+
+// Permissions that were kept under unsaved text, with the lines, stay kept when that text is given up.
+func TestKeptPermissionsUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.begin()
+	w.sync()
+	w.write("f", "a1\nf1\n")
+	w.call("edit", func() { w.chmod("f", 0o755) }, "f")
+	w.decide(review.Keep, "f")
+	w.wipe("f")
+	check.Equal(t, w.changes(), "modified f -0,0+1,1 kept\n", "the record has %q")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "undone, there is %s")
+}

@@ -190,6 +190,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	if !noted { // the user has decided about a part since
 		keepLike(l.record, now.path, inBuffer.Baseline.Text, inBuffer.Accepted.Text)
 	}
+	if !made && inBuffer.State == review.Kept && !slices.ContainsFunc(list, func(b behind) bool { return !b.kept }) {
+		keepWhole(l.record, now.path) // and its permissions
+	}
 	return now.Content, true
 }
 
