@@ -153,6 +153,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	}
 	made := d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists
 	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, taken: l.taken[path].all, made: made}
+	left := l.record.Left(path)
 	var part func()
 	switch {
 	case d.Plan != nil:
@@ -170,7 +171,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 			err = errMovedOn
 		}
 		if err == nil && plan.Edits() {
-			l.knowOwn(plan)
+			l.knowOwn(plan, left)
 			if plan.Back != "" || !plan.Want.Exists {
 				d.folders.remove(filepath.Dir(path))
 			}
@@ -205,17 +206,21 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	l.apply(p, commit)
 }
 
-// knowOwn tells the other sessions what was done to a file at the user's wish.
-func (l *Ledger) knowOwn(plan review.Plan) {
-	now := map[string]review.Content{plan.Path: plan.Want}
-	if plan.Back != "" {
-		now = map[string]review.Content{plan.Path: {}, plan.Back: plan.Want}
+// knowOwn tells the turns and the other sessions what was done to a file at the user's wish; left is where the agent had
+// moved it and then removed it, or "".
+func (l *Ledger) knowOwn(plan review.Plan, left string) {
+	from, back := plan.Path, plan.Back
+	if left != "" && back == "" {
+		from, back = left, plan.Path
 	}
-	f, changed := l.record.File(cmp.Or(plan.Back, plan.Path))
-	l.history.Decided(l.lastTurn(), plan.Path, plan.Back, plan.Now, plan.Want, !changed || f.State == review.Rejected)
+	at := cmp.Or(back, from)
+	now := map[string]review.Content{from: {}}
+	now[at] = plan.Want
+	f, changed := l.record.File(at)
+	l.history.Decided(l.lastTurn(), from, back, plan.Now, plan.Want, !changed || f.State == review.Rejected)
 	for path, is := range now {
 		delete(l.inStep, path)
-		if path == plan.Back && !l.loaded[path] {
+		if path == back && !l.loaded[path] {
 			is = onDisk(path) // what is unsaved stays in the buffer of the other path
 		}
 		if l.turn != nil {

@@ -354,6 +354,31 @@ func TestUndoAfterTheRefusalOfAnEarlierMove(t *testing.T) {
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
 
+// A file that the agent has moved, and then removed, is back in its first place once that is refused: nothing waits where
+// it had been moved, and no turn has anything to undo.
+func TestRefusedWhereItWasMovedAndRemoved(t *testing.T) {
+	for _, turns := range []int{1, 2} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.begin()
+		w.sync()
+		w.call("move", func() { w.move("f", "g") }, "f", "g")
+		if turns == 2 {
+			w.end()
+			w.begin()
+			w.sync()
+		}
+		w.call("delete", func() { w.remove("g") }, "g")
+		w.decide(review.Reject, "f")
+		w.end()
+		check.Equal(t, w.changes(), "deleted f -1,1+1,1 rejected\n", "the record has %q")
+		if err := w.undo(false); !errors.Is(err, errNoTurn) {
+			t.Errorf("in %d turns: undo says %v", turns, err)
+		}
+		check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
+	}
+}
+
 // What was only on the disk, under unsaved text, is done again in the buffer too, once nothing there is unsaved.
 func TestAgainWhereNothingIsUnsavedAnyMore(t *testing.T) {
 	w := newWorld(t)
