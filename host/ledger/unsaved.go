@@ -253,11 +253,15 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 			return users.Accepted
 		}
 		r, known := l.recordUnder(path, of)
-		if !known || !changed {
+		if !known {
 			return review.Content{}
 		}
 		f, _ := r.File(path)
-		if both := common(users.Accepted, f.Present); common(both, f.Accepted).Text != both.Text {
+		both := f.Present // what the buffer has is not known
+		if changed {
+			both = common(users.Accepted, f.Present)
+		}
+		if common(both, f.Accepted).Text != both.Text {
 			return review.Content{} // the agent has written what was not saved: the buffer would lose it with the disk
 		}
 		return f.Accepted
@@ -271,8 +275,13 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
 func (l *Ledger) removedUnder(path string, was review.Content) {
 	l.noteTaken(path, was)
-	if noted, known := l.taken[path]; slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
+	noted, known := l.taken[path]
+	if list := l.behind[path]; slices.ContainsFunc(list, func(b behind) bool { return b.conflicts }) {
+		made := !list[0].was.Exists
 		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
+		if f, _ := l.record.File(path); known && made {
+			noted.all.disk, noted.its.disk = f.Accepted, l.turn.Before(path, was)
+		}
 		if known {
 			l.taken[path] = noted
 		}

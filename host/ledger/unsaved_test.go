@@ -671,3 +671,41 @@ func TestATurnReversesAnotherUnderUnsavedText(t *testing.T) {
 		check.Equal(t, w.sees("f"), want, "undone, there is %q")
 	}
 }
+
+// A file that the agent takes away again after it has made it anew under unsaved text is what it was before that, on the
+// disk and in the buffer.
+func TestMadeAnewUnderUnsavedTextAndTakenAway(t *testing.T) {
+	const was = "f1\nf2\nf3\n"
+	for how, takes := range map[string]func(w *world){
+		"removed": func(w *world) { w.remove("f") },
+		"moved":   func(w *world) { w.move("f", "g") },
+		"emptied": func(w *world) { w.write("f", "") },
+	} {
+		for _, made := range []string{"a1\na2\n", "f1\na1\nf2\n"} {
+			for _, put := range []string{"", "u1\n"} {
+				for _, undo := range []bool{false, true} {
+					w := newWorld(t)
+					w.write("f", was)
+					w.edit("f")
+					mine := strings.Replace(was, "f1\n", put, 1)
+					w.types("f", func(string) string { return mine })
+					w.begin()
+					w.remove("f")
+					w.sees("f")
+					w.write("f", made)
+					w.sees("f")
+					takes(w)
+					w.sees("f")
+					w.end()
+					if undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.tree(), fmt.Sprintf("f 644 %q", was), "%s, %q was made, %q typed, undo %v: there is %s", how, made, put, undo)
+					check.Equal(t, w.sees("f"), mine, "%s, %q was made, %q typed, undo %v: the buffer has %q", how, made, put, undo)
+				}
+			}
+		}
+	}
+}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -742,6 +743,17 @@ func (w *world) Restore(_ context.Context, r buffers.Restored, done func(buffers
 	path, data := r.Path, r.Data
 	w.between("restore", path)
 	w.disk.Lock()
+	if b := w.bufs[path]; b != nil && !r.Saved { // what is typed and not saved stays so
+		mine, saved, text := linediff.Lines(b.text), linediff.Lines(b.synced), buffers.Decoded(data)
+		for _, e := range linediff.Compare(saved, mine) {
+			if typed := strings.Join(mine[e.B0:e.B1], ""); typed != "" {
+				text = strings.Replace(text, typed, strings.Join(saved[e.A0:e.A1], ""), 1)
+			}
+		}
+		if encoded, err := buffers.Encoded(text, buffers.Form(data)); err == nil && text != buffers.Decoded(data) {
+			data = encoded
+		}
+	}
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = os.WriteFile(path, data, 0o644)
