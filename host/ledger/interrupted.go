@@ -169,7 +169,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 			}
 		}
 		for _, b := range l.behind[path] {
-			one := saved.Behind{Was: b.was, Users: b.users, Before: b.before, Fresh: b.fresh, Is: b.is, Conflicts: b.conflicts, Kept: b.kept}
+			one := saved.Behind{Was: b.was, Before: b.before, Fresh: b.fresh, Is: b.is, Conflicts: b.conflicts, Kept: b.kept}
 			if b.turn != nil {
 				one.At = b.turn.At
 			}
@@ -208,7 +208,7 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			l.inStep[u.Path].turns[of.Turn] = u.Turn
 		}
 		for _, b := range u.Behind {
-			one := behind{was: b.Was, users: b.Users, before: b.Before, fresh: b.Fresh, is: b.Is, conflicts: b.Conflicts, kept: b.Kept, turn: began(b.At)}
+			one := behind{was: b.Was, before: b.Before, fresh: b.Fresh, is: b.Is, conflicts: b.Conflicts, kept: b.Kept, turn: began(b.At)}
 			l.isBehind(u.Path, append(l.behind[u.Path], one))
 		}
 	}

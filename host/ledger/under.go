@@ -60,11 +60,10 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 			return nil, false
 		}
 		inRecord, _ := r.File(path)
-		was := cmp.Or(b.users, b.was)
-		r.Now(path, was)
-		r.Changed(path, was, b.is)
+		r.Now(path, b.was)
+		r.Changed(path, b.was, b.is)
 		if b.kept && of == nil {
-			keepWritten(r, path, inRecord, was, b.is)
+			keepWritten(r, path, inRecord, b.was, b.is)
 		}
 	}
 	return r, true

@@ -710,17 +710,17 @@ func TestLeftUnderUnsavedTextAndUndone(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\na4\n", "done again, the disk has %q")
 }
 
-// Lines that the user and the agent have both removed, or both added, are the user's on the disk too, whatever else is
-// unsaved.
+// Where the user and the agent have removed the same lines, or added the same, beside something else that is not saved,
+// the disk gets back what it had, and the buffer keeps what the user has.
 func TestBothHaveChangedAlike(t *testing.T) {
 	lines := func(text string) string { return strings.ReplaceAll(text, " ", "\n") + "\n" }
-	for name, c := range map[string]struct{ users, agents, left string }{
-		"removed":                     {"u1 f1 f2", "f1 a1 f2", "f1 f2"},
-		"removed, the user more":      {"u1 f1", "f1 a1 f2", "f1 f2"},
-		"removed, the agent more":     {"u1 f1 f2", "a1 f2", "f1 f2"},
-		"added alike":                 {"f1 both f2 f3 u1", "f1 both f2 a1 f3", "f1 both f2 f3"},
-		"replaced, which is the same": {"u1 f1 both f3", "f1 both f3 a1", "f1 both f3"},
-		"replaced, which conflicts":   {"u1 f1 u2 f3", "f1 a2 f3", "f1 f2 f3"},
+	for name, c := range map[string]struct{ users, agents string }{
+		"removed":                     {"u1 f1 f2", "f1 a1 f2"},
+		"removed, the user more":      {"u1 f1", "f1 a1 f2"},
+		"removed, the agent more":     {"u1 f1 f2", "a1 f2"},
+		"added alike":                 {"f1 both f2 f3 u1", "f1 both f2 a1 f3"},
+		"replaced, which is the same": {"u1 f1 both f3", "f1 both f3 a1"},
+		"replaced, which conflicts":   {"u1 f1 u2 f3", "f1 a2 f3"},
 	} {
 		for _, undo := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", undo ", undo), func(t *testing.T) {
@@ -737,7 +737,7 @@ func TestBothHaveChangedAlike(t *testing.T) {
 				} else {
 					w.decide(review.Reject, "")
 				}
-				check.Equal(t, w.onDisk("f"), lines(c.left), "the disk has %q")
+				check.Equal(t, w.onDisk("f"), lines("f1 f2 f3"), "the disk has %q")
 				check.Equal(t, w.bufs[w.path("f")].text, lines(c.users), "the buffer has %q")
 			})
 		}

@@ -3,10 +3,8 @@ package ledger
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -26,8 +24,7 @@ type behind struct {
 	was, is review.Content // what the disk had before it, and then
 	// before is what a refusal gives the disk: was, or what had been there before the agent removed it.
 	before review.Content
-	fresh  bool           // it was removed before the turn, whose undo therefore leaves no file
-	users  review.Content // was, with what the user had changed alike without saving it; none is was
+	fresh  bool // it was removed before the turn, whose undo therefore leaves no file
 	// conflicts says that the buffer does not have all of it.
 	conflicts bool
 	kept      bool // the user had accepted it before it was made
@@ -61,7 +58,6 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 	if last := len(list) - 1; last >= 0 && list[last].turn == t && !list[last].kept && !reviewed {
 		came.was, came.before, came.fresh = list[last].was, list[last].before, list[last].fresh
 		came.conflicts = came.conflicts || list[last].conflicts
-		came.users = alike(cmp.Or(list[last].users, came.was), list[last].is, w, is)
 		list = list[:last]
 	} else if w.Created {
 		came.before, came.fresh = l.removed(t, w.Path), t != nil && !t.Gone(w.Path)
@@ -70,7 +66,6 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 		was, _ := l.known(t, fileState{path: w.Path})
 		came.was.Mode = cmp.Or(was.Mode, modeOf(w.Path))
 		came.before = came.was
-		came.users = alike(came.was, came.was, w, is)
 	}
 	l.isBehind(w.Path, append(list, came))
 	l.saveSoon()
@@ -82,32 +77,6 @@ func (b behind) began() review.Content {
 		return review.Content{}
 	}
 	return b.before
-}
-
-// alike returns what is the user's of a file's text, with those changes from what the disk had to what it has got that the
-// buffer had too, unsaved.
-func alike(users, had review.Content, w buffers.Written, is review.Content) review.Content {
-	if w.Before == nil || !isText(users) || !isText(had) || !isText(is) {
-		return users
-	}
-	old, mine, now := linediff.Lines(had.Text), linediff.Lines(buffers.Lined(*w.Before)), linediff.Lines(is.Text)
-	both, at := "", 0
-	unsaved := linediff.Compare(old, mine)
-	for _, e := range linediff.Compare(old, now) {
-		for _, u := range unsaved {
-			from, to, lines := max(e.A0, u.A0), min(e.A1, u.A1), ""
-			if e.B0 < e.B1 || u.B0 < u.B1 { // not only removed
-				if lines = strings.Join(now[e.B0:e.B1], ""); e.A0 != u.A0 || e.A1 != u.A1 || lines != strings.Join(mine[u.B0:u.B1], "") {
-					continue
-				}
-			} else if from >= to {
-				continue
-			}
-			both, at = both+strings.Join(old[at:from], "")+lines, to
-		}
-	}
-	users.Text, _ = buffers.Merge(had.Text, users.Text, both+strings.Join(old[at:], ""))
-	return users
 }
 
 // isBehind notes the changes under unsaved text, the last of which is new: what of it conflicts is its turn's to undo.

@@ -146,8 +146,8 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	other.Changed("/cwd/f", review.Text(long("other")), review.Text(long("a")))
 	s.Unsaved = []Unsaved{
 		{Path: "/cwd/f", Noted: true, Record: record.Image("/cwd/f"), InTurn: true, Turn: other.Image("/cwd/f"), Behind: []Behind{
-			{turn.At.UTC(), review.Text(long("before")), review.Text(long("then")), review.Text(long("users")), review.Text(long("first")), true, true, false},
-			{time.Time{}, review.Text("short"), review.Text("then"), review.Content{}, review.Text("first"), false, false, true},
+			{turn.At.UTC(), review.Text(long("before")), review.Text(long("then")), review.Text(long("first")), true, true, false},
+			{time.Time{}, review.Text("short"), review.Text("then"), review.Text("first"), false, false, true},
 		}},
 		{Path: "/cwd/new", Noted: true},
 	}

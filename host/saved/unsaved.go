@@ -23,7 +23,6 @@ type Unsaved struct {
 type Behind struct {
 	At        time.Time      // when its turn began; zero for none
 	Was, Is   review.Content // on the disk before it, and then
-	Users     review.Content // Was, with what the user had changed alike; none is Was
 	Before    review.Content // what a refusal gives the disk
 	Fresh     bool           // it was removed before the turn
 	Conflicts bool           // the buffer does not have all of it
@@ -105,7 +104,7 @@ func decodeImage(path string, groups [][]byte, text func(name string) (string, e
 func mapBehind(list []Behind, f func(text string) (string, error)) (_ []Behind, err error) {
 	list = slices.Clone(list)
 	for i := range list {
-		for _, text := range []*string{&list[i].Was.Text, &list[i].Is.Text, &list[i].Users.Text, &list[i].Before.Text} {
+		for _, text := range []*string{&list[i].Was.Text, &list[i].Is.Text, &list[i].Before.Text} {
 			if err == nil {
 				*text, err = f(*text)
 			}
