@@ -177,3 +177,21 @@ func TestMovesThatTheFoldersTell(t *testing.T) {
 		}
 	}
 }
+
+// A file that a buffer shows is not taken for moved before Neovim has told that it is gone: all of it comes back by a
+// refusal, wherever the agent has put it and whatever it has made of it there.
+func TestMovedUnderABufferThatHasNotToldIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	before := w.tree()
+	w.edit("f")
+	w.begin()
+	w.move("f", "g")
+	w.call("edit", func() { w.write("g", "f1\na1\nf2\n") }, "g")
+	w.end()
+	check.Equal(t, w.changes(), "added g -0,0+1,3\ndeleted f -1,2+0,0\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "there is %s")
+	check.Equal(t, w.sees("f"), "f1\nf2\n", "the buffer has %q")
+}
