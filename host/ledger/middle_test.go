@@ -195,3 +195,18 @@ func TestMovedUnderABufferThatHasNotToldIt(t *testing.T) {
 	check.Equal(t, w.tree(), before, "there is %s")
 	check.Equal(t, w.sees("f"), "f1\nf2\n", "the buffer has %q")
 }
+
+// A file that the agent puts in the place of another one is no move: one has changed, and the other is gone.
+func TestPutInThePlaceOfAnother(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	before := w.tree()
+	w.begin()
+	w.call("edit", func() { w.move("f", "g") }, "g", "f")
+	w.end()
+	check.Equal(t, w.changes(), "modified g -1,1+1,1\ndeleted f -1,1+0,0\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "there is %s")
+}

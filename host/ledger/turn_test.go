@@ -392,3 +392,31 @@ func TestNotedBehindTheFirstLook(t *testing.T) {
 	check.Equal(t, <-noted, "modified", "then the record has %q")
 	w.end()
 }
+
+// What was no file when the turn began has no lines that the agent could have changed.
+func TestAFileWhereALinkWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.sh("ln -s f link")
+	w.begin()
+	w.remove("link")
+	w.write("link", "a1\n")
+	w.call("edit", func() {}, "link")
+	w.end()
+	check.Equal(t, w.changes(), "", "listed is %q")
+}
+
+// Bytes are kept under what they are, not under what somebody takes them for.
+func TestOtherBytesAreNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f")
+	w.box(func() {
+		for name, is := range map[string]review.Content{"f": review.Text("\x00other"), "none": review.Text("\x00f")} {
+			if w.ledger.originals.keepDisk(w.path(name), is); w.ledger.originals.has(w.path(name), is, nil) {
+				t.Errorf("of %s others are kept", name)
+			}
+		}
+	})
+}

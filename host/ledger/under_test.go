@@ -763,3 +763,25 @@ func TestMadeAnewAfterAMoveInAnEarlierTurn(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "there is %s")
 }
+
+// What the user has taken out of a buffer without saving it is refused on the disk in the file that they decide about, and
+// in no other.
+func TestTakenOutOfOneBufferOfTwo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"f", "g"} {
+		w.write(name, "f1\nf2\n")
+		w.edit(name)
+	}
+	w.begin()
+	for _, name := range []string{"f", "g"} {
+		w.write(name, "f1\na1\nf2\n")
+		w.sees(name)
+	}
+	w.end()
+	for _, name := range []string{"f", "g"} {
+		w.types(name, func(string) string { return "f1\nf2\n" })
+	}
+	w.decide(review.Reject, "g")
+	check.Equal(t, w.tree(), `f 644 "f1\na1\nf2\n"`+"\n"+`g 644 "f1\nf2\n"`, "there is %s")
+}

@@ -812,3 +812,18 @@ func TestMovedAfterAChangeOnTheDisk(t *testing.T) {
 		})
 	}
 }
+
+// A file that is gone by the time its saving is heard of was not removed by the user for that.
+func TestSavedAndGoneByThen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.remove("f")
+	w.saved("f")
+	w.end()
+	check.Equal(t, w.changes(), "deleted f -1,1+0,0\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\n", "there is %q")
+}
