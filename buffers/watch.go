@@ -225,6 +225,7 @@ func (w *Watch) Reread(name string, disk DiskState) {
 				if err := w.sync(path, real, how{empty: true}); missing(err) {
 					if !disk.Exists {
 						w.files.synced.put(real, inStep{}) // the buffer, which has no line, is in step with that
+						w.tellOpened(real, Opened{Loaded: true})
 					}
 					return
 				}

@@ -168,6 +168,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 // taken is what is there again where a refusal, or the undo of a turn, brings back a file that was taken away under a
 // buffer. By then the buffer may have other lines, which the user has brought back or typed without saving them.
 type taken struct {
+	path     string // where it was
 	all, its returning
 	turn     *turns.Turn
 }
@@ -175,7 +176,18 @@ type taken struct {
 // returning is what disk and buffer get of a file that was taken away.
 type returning struct {
 	disk   review.Content           // none where it is not known
-	buffer func(mine string) string // see [buffers.Restored]
+	buffer func(mine string) string // see [buffers.Restored]; nil if that has nothing of it
+}
+
+// nothingInBuffer says that no buffer has anything of a file that was taken away any more: the user has read it anew, or
+// has closed it.
+func (l *Ledger) nothingInBuffer(path string) {
+	for to, was := range l.taken {
+		if was.path == path {
+			was.all.buffer, was.its.buffer = nil, nil
+			l.taken[to] = was
+		}
+	}
 }
 
 // withoutAgents returns what takes the agent's changes out of a buffer's text, given what the record had of the file
@@ -237,7 +249,7 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	all, its := l.record.Image(path), l.turn.Image(path)
 	l.taken[path] = taken{
-		returning{disk(nil, all), withoutAgents(path, all)}, returning{disk(l.turn.Turn, its), withoutAgents(path, its)}, l.turn.Turn,
+		path, returning{disk(nil, all), withoutAgents(path, all)}, returning{disk(l.turn.Turn, its), withoutAgents(path, its)}, l.turn.Turn,
 	}
 }
 

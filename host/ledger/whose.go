@@ -687,6 +687,9 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 // leftBuffer hears that a buffer has read its file anew, or no longer shows it. It returns what the disk has, and whether
 // that is news.
 func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, bool) {
+	if !there {
+		l.nothingInBuffer(now.path)
+	}
 	t := l.turn
 	running := t != nil && !t.over
 	is, brings := l.unsavedGone(now, loaded)

@@ -1,6 +1,7 @@
 package whose
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -112,6 +113,34 @@ func TestANewNameRightBeforeARemoval(t *testing.T) {
 		s.OK(`require('acp').reject()`)
 		for _, path := range paths {
 			s.Await("the file", func() bool { return s.ReadOrNone(path+".new") == "1\n2\n" })
+		}
+	})
+}
+
+// A file that comes back is in its buffer too where the user had read that anew while there was none, with what they have
+// typed there.
+func TestReadAnewWhileItWasGone(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		for name, takes := range map[string]func(path string) error{
+			"removed": os.Remove, "moved": func(path string) error { return os.Rename(path, path+".moved") },
+		} {
+			path := s.WriteFile(name, "1\n2\n")
+			buf := edit(s, path)
+			turn := s.Prompt(p, "take it away")
+			p.ToolCall(name, "execute", nil)
+			must.Do(t, takes(path))
+			p.Finish(name, nil)
+			s.AwaitLua(`#require('acp').changes() > 0`)
+			s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent edit!') end)
+				vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)
+			p.EndTurn(turn)
+			s.Sync()
+			s.OK(`require('acp').reject()`)
+			s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+			s.AwaitBuffer(buf, "1\n2")
+			s.AwaitBuffer(buf, "mine")
+			s.Command(fmt.Sprint("bwipeout! ", buf)) // unsaved text goes along with the next prompt
 		}
 	})
 }
