@@ -158,6 +158,7 @@ func TestFirstLine(t *testing.T) {
 		got = append(got, f.FirstLine(h))
 	}
 	check.Slice(t, got, []string{"a", "4"}, "the hunks begin with %q")
+	check.Equal(t, File{}.FirstLine(Hunk{}), "", "no lines begin with %q")
 }
 
 // The user gives a file another form or other permissions: those are not the agent's to take back. Those that the
@@ -897,5 +898,20 @@ func TestRecency(t *testing.T) {
 		if r.drop(one); r.oldest() != nil {
 			t.Error("without any there is an oldest one")
 		}
+	}
+}
+
+// Of a file that is not gone, or of which nobody knows what it had, no buffer holds anything.
+func TestHeldOfWhatIsNotGone(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("there", Text("a\n"), Opaque("two"))
+	r.Changed("bytes", Opaque("one"), Content{})
+	r.Changed("away", Text("a\n"), Opaque("two"))
+	r.Removed("away")
+	was := statesOf(r)
+	for _, path := range []string{"none", "there", "bytes", "away"} {
+		r.Held(path, Text("x\n"))
+		check.Slice(t, statesOf(r), was, path+": there are %q")
 	}
 }

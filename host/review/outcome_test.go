@@ -103,6 +103,16 @@ func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
 	}
 }
 
+// Where a file was when it was removed is known by the path that it had before.
+func TestWhereAFileWasRemoved(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Moved("f", "g", Text("x\n"), Text("x\n"))
+	r.Changed("g", Text("x\n"), Content{})
+	check.Equal(t, r.Left("f"), "g", "it was at %q")
+	check.Equal(t, r.Left("g"), "", "one that is not there was at %q")
+}
+
 // What is no text has no lines.
 func TestNoLines(t *testing.T) {
 	t.Parallel()

@@ -238,6 +238,8 @@ func (s *tale) String() string {
 const tales = `
 - a:X k:4-4 => f added kept ->X>X k0,0+1,1
 aabb a:a_a+bY a:aabb => f modified pending aabb>aabb>aabb p3,1+2,0 p4,0+4,1
+abc a:- r:0 => f deleted rejected abc>abc>abc r1,3+1,3
+- a:X k: a:- r:0 => f added kept ->X>X k0,0+1,1 r0,0+1,1
 abc a:- k:0 => f deleted kept abc>->- k1,3+0,0
 abc mv: remade: => f modified pending abc>abc> p1,3+0,0; g added pending ->->abc p0,0+1,3
 abcdef a:abc/x r:0 => f modified rejected abcdef>abcdef>abcdef r4,3+4,3
