@@ -279,3 +279,20 @@ func TestAnotherTextWhereAFileWasRemoved(t *testing.T) {
 		check.Equal(t, refused, want, "%q is refused: there is %q", now)
 	}
 }
+
+// Of a file that was moved on from where it was kept, both moves can be taken back: then nothing waits, neither there nor
+// in its first place.
+func TestAKeptMoveIsRetractedAfterALaterOne(t *testing.T) {
+	r, was, is := New(1<<20), Text("a\n"), Text("b\n")
+	r.Moved("f", "g", was, is)
+	plan, err := r.Plan("g", Keep, Selection{})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Moved("g", "h", is, is)
+	r.MoveRetracted("h", "g", is, is)
+	r.MoveRetracted("g", "f", is, was)
+	if changes, _ := r.Waiting(); changes > 0 {
+		t.Errorf("there waits %+v", r.Files())
+	}
+}
