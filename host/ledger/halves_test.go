@@ -412,7 +412,8 @@ func (r *halves) undoes(turns int) {
 	for at := turns; at > 0; at-- {
 		changed := false
 		for _, f := range r.files {
-			changed = changed || *f.is() != f.states[at-1] || f.theirs != "" && f.since == at
+			was := f.states[at-1]
+			changed = changed || *f.is() != was && (f.is().exists || was.exists) || f.theirs != "" && f.since == at
 		}
 		if !changed {
 			continue
