@@ -195,8 +195,8 @@ func (r *randomTurns) userActs() {
 		r.did("user saves %s", f.name)
 		r.saves(f.name)
 		for _, l := range f.lines {
-			if !l.goneByAgent {
-				l.saved, l.goneSaved = l.saved || !l.gone, l.gone
+			if l.goneSaved = l.gone; !l.goneByAgent {
+				l.saved = l.saved || !l.gone
 			}
 		}
 	default:
@@ -253,8 +253,8 @@ func (r *randomTurns) agentActs() {
 		r.changed(f, f.shown)
 		// What it was given is on the disk then.
 		for _, l := range f.lines {
-			if !l.goneByAgent {
-				l.saved, l.goneSaved = l.saved || !l.gone, l.gone
+			if l.goneSaved = l.gone; !l.goneByAgent {
+				l.saved = l.saved || !l.gone
 			}
 		}
 		r.did("agent writes %s through the client: %q", f.name, f.text(f.shown))
@@ -263,6 +263,11 @@ func (r *randomTurns) agentActs() {
 		how := r.IntN(4)
 		do := func() {
 			r.changed(f, f.onDisk)
+			if f.loaded && f.text(f.shown) == f.text(f.onDisk) { // nothing is unsaved then, and what both have taken out is saved
+				for _, l := range f.lines {
+					l.goneSaved = l.goneSaved || l.gone && l.goneByAgent
+				}
+			}
 			r.did("agent writes %s on the disk, way %d: %q", f.name, how, f.text(f.onDisk))
 			data := f.text(f.onDisk)
 			if how == 1 && (f.loaded || f.name == f.first) { // else nothing tells that it is the one that was moved
@@ -337,8 +342,7 @@ func (f *modelled) sameLines(a, b string, lenient bool) bool {
 func (r *randomTurns) check() {
 	for _, f := range r.files {
 		users := f.text(func(l *modelLine) bool { return !l.agents && !l.gone })
-		// What both have taken out is gone.
-		disk := f.text(func(l *modelLine) bool { return !l.agents && l.saved && !l.goneSaved && !(l.gone && l.goneByAgent) })
+		disk := f.text(func(l *modelLine) bool { return !l.agents && l.saved && !l.goneSaved })
 		if f.lost {
 			continue
 		}
