@@ -59,6 +59,7 @@ type world struct {
 type buffer struct {
 	text, form string
 	synced     string // what the disk had when both were last in step
+	told       string // the text of which the ledger was told last
 	gone       bool   // that there was no file any more was told
 }
 
@@ -166,7 +167,7 @@ func (w *world) sound(l *Ledger) {
 		}
 	}
 	for _, path := range slices.Concat(keys(l.inStep), keys(l.behind)) {
-		if b := w.bufs[path]; b == nil || b.text == b.synced {
+		if b := w.bufs[path]; b == nil || b.text == b.synced && b.text == b.told {
 			w.t.Errorf("%s is taken for one with unsaved text", path)
 		}
 	}
@@ -382,7 +383,7 @@ func (w *world) edit(name string) {
 	w.must(err)
 	text := buffers.Decoded(data)
 	w.disk.Lock()
-	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), synced: text}
+	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), synced: text, told: text}
 	w.disk.Unlock()
 	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
 }
@@ -393,7 +394,7 @@ func (w *world) rereads(name string) {
 	w.follow(w.path(name), true)
 	w.disk.Lock()
 	b := w.bufs[w.path(name)]
-	b.text = b.synced
+	b.text, b.told = b.synced, b.synced
 	w.disk.Unlock()
 	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: new(b.synced), Form: b.form, Since: changedAt(w.path(name))})
 }
@@ -435,7 +436,7 @@ func (w *world) savesAs(name string, mode fs.FileMode) {
 	w.disk.Lock()
 	b := w.bufs[w.path(name)]
 	data, err := buffers.Encoded(b.text, b.form)
-	b.synced, b.gone = b.text, false
+	b.synced, b.told, b.gone = b.text, b.text, false
 	w.disk.Unlock()
 	w.must(err)
 	w.write(name, string(data))
@@ -617,6 +618,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 		}
 	}
 	if b := w.bufs[path]; b != nil {
+		b.told = b.text
 		if seen.Loaded, seen.Unsaved = true, b.text != b.synced; seen.Exists {
 			seen.Text, seen.Form = b.text, b.form
 		}
