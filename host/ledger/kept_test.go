@@ -77,22 +77,29 @@ func TestAnAcceptedWriteIsKept(t *testing.T) {
 	check.Equal(t, w.sees("f"), "a2\nf2\nf3\n", "refused there is %q")
 }
 
-// What is not text and was accepted goes back with its file, which the agent has moved since.
-func TestAcceptedBytesGoBack(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.begin()
-	w.write("f", "\x00a1\n")
-	w.end()
-	w.begin()
-	before, after := "\x00a1\n", "\x00a2\n"
-	w.write("f", after)
-	w.ledger.Took(buffers.Written{Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain}, "fs", true)
-	w.move("f", "g")
-	w.end()
-	w.decide(review.Reject, "")
-	check.Equal(t, w.tree(), `f 644 "\x00a2\n"`, "refused there is %s")
+// What is not text and was accepted comes back, whether the agent has moved its file since or removed it.
+func TestAcceptedBytesComeBack(t *testing.T) {
+	for name, takes := range map[string]func(w *world){
+		"moved": func(w *world) { w.move("f", "g") }, "removed": func(w *world) { w.remove("f") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.begin()
+			w.write("f", "\x00a1\n")
+			w.end()
+			w.begin()
+			before, after := "\x00a1\n", "\x00a2\n"
+			w.write("f", after)
+			w.ledger.Took(buffers.Written{Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain}, "fs", true)
+			w.sync()
+			takes(w)
+			w.end()
+			w.decide(review.Reject, "")
+			check.Equal(t, w.tree(), `f 644 "\x00a2\n"`, "refused there is %s")
+		})
+	}
 }
 
 // Only the writes that the user has reviewed count as kept.

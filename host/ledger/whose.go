@@ -321,6 +321,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	}
 	if reviewed {
 		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
+		l.originals.keepDisk(w.Path, c.now) // it may have to come back later
 	}
 	l.named.Store(w.Path, true)
 	if t != nil {
