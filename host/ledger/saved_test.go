@@ -422,3 +422,26 @@ func TestWhatIsSavedAtOnce(t *testing.T) {
 	}
 	w.box(func() { check.Slice(t, log, []string{"at once", "at once", "soon"}, "saved is %q") })
 }
+
+// What comes soon after much was saved is saved a moment later.
+func TestMoreIsSavedLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.end()
+	l := w.ledger
+	w.box(func() { l.written(l.keep.image, 2*atOnce, nil) })
+	for range 2 {
+		l.KeepUnsent([]saved.Comment{{Path: "f"}}, nil, false)
+	}
+	must.Become(t, "all is saved", func() (is bool) {
+		w.box(func() {
+			image, err := saved.Take(l.toSave(), l.keep.image)
+			is = err == nil && !l.keep.due && image.Is(l.keep.image)
+		})
+		return is
+	})
+}
