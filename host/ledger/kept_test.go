@@ -297,3 +297,17 @@ func TestKeptPermissionsUnderUnsavedText(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "undone, there is %s")
 }
+
+// A new file that the agent has moved is one file where it was kept before the end of the turn tells of the move.
+func TestKeptWhereANewFileWasMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.sync()
+	w.call("edit", func() { w.write("f", "a1\n") }, "f")
+	w.move("f", "g")
+	w.call("edit", func() {}, "f", "g")
+	w.decide(review.Keep, "g")
+	w.end()
+	check.Equal(t, w.changes(), "added g -0,0+1,1 kept\n", "the record has %q")
+}

@@ -259,8 +259,10 @@ func (r *Record) Moved(from, to string, before, after Content) {
 		over = nil
 	}
 	if over != nil {
-		// Moved over a file that the agent has changed or removed: two changes.
-		r.Changed(from, before, Content{})
+		// Moved over a file that the agent has changed or removed: two changes, unless it has made the other one too.
+		if !r.made[from] {
+			r.Changed(from, before, Content{})
+		}
 		r.Changed(to, over.Present, after)
 		return
 	}
