@@ -73,6 +73,17 @@ func (f *modelled) shown(l *modelLine) bool { return !l.goneByAgent && !l.gone }
 // onDisk is what of it the disk has.
 func (f *modelled) onDisk(l *modelLine) bool { return !l.goneByAgent && l.saved && !l.goneSaved }
 
+// followed says that its buffer, if any, has what the agent has written: where nothing is unsaved then, what both have
+// taken out is saved.
+func (f *modelled) followed() {
+	if !f.loaded || f.text(f.shown) != f.text(f.onDisk) {
+		return
+	}
+	for _, l := range f.lines {
+		l.goneSaved = l.goneSaved || l.gone && l.goneByAgent
+	}
+}
+
 func (f *modelled) text(which func(*modelLine) bool) string {
 	var b strings.Builder
 	for _, l := range f.lines {
@@ -109,6 +120,9 @@ func (r *randomTurns) run() {
 		}
 	}
 	r.end()
+	for _, f := range r.files {
+		f.followed()
+	}
 	for range r.IntN(3) {
 		r.userActs()
 	}
@@ -159,7 +173,11 @@ func (r *randomTurns) userActs() {
 		r.open(f)
 		return
 	}
-	switch r.IntN(6) {
+	act := r.IntN(6)
+	if act < 5 {
+		f.followed()
+	}
+	switch act {
 	case 0, 1, 2:
 		l := r.line("u")
 		r.types(f.name, func(text string) string {
@@ -263,11 +281,6 @@ func (r *randomTurns) agentActs() {
 		how := r.IntN(4)
 		do := func() {
 			r.changed(f, f.onDisk)
-			if f.loaded && f.text(f.shown) == f.text(f.onDisk) { // nothing is unsaved then, and what both have taken out is saved
-				for _, l := range f.lines {
-					l.goneSaved = l.goneSaved || l.gone && l.goneByAgent
-				}
-			}
 			r.did("agent writes %s on the disk, way %d: %q", f.name, how, f.text(f.onDisk))
 			data := f.text(f.onDisk)
 			if how == 1 && (f.loaded || f.name == f.first) { // else nothing tells that it is the one that was moved
@@ -285,6 +298,7 @@ func (r *randomTurns) agentActs() {
 		}
 		if how == 3 {
 			r.sees(f.name)
+			f.followed()
 		}
 	case 5:
 		if f.loaded || f.replaced {
