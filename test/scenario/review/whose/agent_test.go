@@ -234,7 +234,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	r.T.Helper()
 	before, disk := r.texts(name)
 	saw := before // in the diff
-	exists := r.data(name) != nil
+	exists, unsaved := r.data(name) != nil, r.loaded(name) && r.LuaBool(`vim.bo[...].modified`, r.buffers[name])
 	id := r.agent.Store(r.path(name), content)
 	// Where the file has changed since a question was asked it is asked again, or waits for another answer.
 	again := func() int { return strings.Count(r.Notifications(), "look at the hunks again") }
@@ -290,7 +290,7 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	var gone []string // as the user saw; what they have not saved the agent may not have known
 	knew := setOf(known)
 	for _, line := range less(less(saw, text), after) {
-		if line[0] == 'f' || knew[line] {
+		if (exists || unsaved) && (line[0] == 'f' || knew[line]) { // else it was shown as a new file
 			gone = append(gone, line)
 		}
 	}
