@@ -94,7 +94,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		case outcome == moved:
 			try++
 		default:
-			return syncResult{w, at, l.Written == at}, nil
+			return syncResult{w, at, l.Written == at || w.unheard}, nil
 		}
 	}
 	return syncResult{}, ErrBusy
@@ -287,6 +287,7 @@ func (o *syncing) compare(ctx context.Context) (outcome, error) {
 	if o.mine, ok, err = o.whole(ctx, o.path, o.buf); err != nil || !ok {
 		return moved, err
 	}
+	o.unheard = o.had != nil && !o.left && !o.buf.Modified && Lined(o.mine) == Lined(o.text) && Lined(o.had.text) != Lined(o.text)
 	// What Neovim would write ends the last line, though the file's may not end.
 	if o.left && Lined(o.mine) == Lined(o.text) {
 		if o.unreported && !o.same {

@@ -647,6 +647,9 @@ func (w *Watch) sync(path, real string, h how) error {
 			f.at, f.gone = got.at, none
 		}
 	})
+	if err == nil && got.unheard {
+		w.tellOpened(real, Opened{Loaded: true, Saved: true})
+	}
 	// After any other failure the next Check comes back to it.
 	switch {
 	case none && !told && !own:

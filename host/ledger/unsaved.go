@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -163,6 +164,23 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 		keepWhole(l.record, now.path) // and its permissions
 	}
 	return now.Content, true
+}
+
+// wasSaved reports whether the user has saved a buffer with unsaved text, of which nobody was told, rather than given that
+// up: what the disk had afterwards is nearer to what the buffer had than to what the agent had written under it.
+func (l *Ledger) wasSaved(path string, had review.Content) bool {
+	list := l.behind[path]
+	if len(list) == 0 || l.turn == nil || !isText(had) {
+		return false
+	}
+	far := func(from review.Content) (lines int) {
+		for _, e := range linediff.Compare(linediff.Lines(from.Text), linediff.Lines(had.Text)) {
+			lines += e.A1 - e.A0 + e.B1 - e.B0
+		}
+		return lines
+	}
+	inBuffer, disk := l.turn.seen[path], list[len(list)-1].is
+	return isText(inBuffer) && isText(disk) && far(inBuffer) < far(disk)
 }
 
 // taken is what is there again where a refusal, or the undo of a turn, brings back a file that was taken away under a

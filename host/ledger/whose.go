@@ -274,7 +274,11 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	case w.Unsaved && !w.Deleted:
 		l.noteUnsaved(l.turn, w.Path)
 	case !w.Unsaved && !w.Deleted && c.before.Exists: // it was given up before this came
-		l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
+		if l.wasSaved(w.Path, c.before) {
+			l.nothingUnsaved(w.Path)
+		} else {
+			l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
+		}
 	}
 	began, of, users := t, t, false
 	if t != nil && !t.over && t.beganAfter(w) { // it was reported after the turn began

@@ -117,6 +117,35 @@ func TestANewNameRightBeforeARemoval(t *testing.T) {
 	})
 }
 
+// What is saved without a word of Neovim's, as by an autocommand that is not nested, is the user's, also where it conflicts
+// with what the agent had written.
+func TestSavedByAnAutocommand(t *testing.T) {
+	for _, told := range []bool{false, true} { // of the save, before the file is emptied
+		t.Run(fmt.Sprint(told), func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				p, path, buf := s.BeginWithFile("a", "1\n2\n")
+				turn := s.Prompt(p, "write")
+				p.ReadFile(path, nil)
+				s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 1, true, { 'mine' })`, buf)
+				p.WriteFile(path, "agent's\n2\n")
+				s.Lua(nil, `local buf = ...
+					vim.api.nvim_create_autocmd('User', { pattern = 'Save', once = true, command = 'silent write!' })
+					vim.api.nvim_buf_set_lines(buf, 2, 2, true, { 'mine too' })
+					vim.api.nvim_buf_call(buf, function() vim.cmd('doautocmd User Save') end)`, buf)
+				if told {
+					s.Sync()
+				}
+				s.WriteFile("a", "")
+				p.EndTurn(turn)
+				s.Sync()
+				s.OK(`require('acp').reject()`)
+				s.Await("the file", func() bool { return s.ReadOrNone(path) == "mine\n2\nmine too\n" })
+				s.AwaitBuffer(buf, "mine\n2\nmine too")
+			})
+		})
+	}
+}
+
 // A file that comes back is in its buffer too where the user had read that anew while there was none, with what they have
 // typed there.
 func TestReadAnewWhileItWasGone(t *testing.T) {
