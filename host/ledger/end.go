@@ -213,6 +213,9 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 		return false
 	}
 	was, _ := l.lastAt(t, fileState{path: from})
+	if !was.Exists {
+		was = t.wasLeft[from]
+	}
 	return was.Exists && l.accountMove(t, move{from, was, now})
 }
 

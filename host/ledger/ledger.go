@@ -74,6 +74,7 @@ type turn struct {
 	away    map[string]string         // the same for what they had renamed before it
 	copies  map[string]bool           // the paths that it was given
 	left    map[string]os.FileInfo    // by the old name, the file that was still there then
+	wasLeft map[string]review.Content // what that had when it was gone
 	gone    map[string]review.Content // by path, the content before the agent removed it
 	fresh   map[string]string         // from new paths, by the folders at its end, to where the file was when it began
 	waits   map[string]bool           // paths with something that waits for first
@@ -90,7 +91,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]os.FileInfo{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]os.FileInfo{}, wasLeft: map[string]review.Content{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 

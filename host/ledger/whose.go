@@ -163,6 +163,9 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		return false
 	}
 	to := t.renamed[now.path]
+	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && t.left[now.path] != nil {
+		t.wasLeft[now.path] = was // it may have been moved since
+	}
 	l.nothingUnsaved(now.path)
 	l.record.Renamed(now.path, to)
 	t.Renamed(now.path, to)
@@ -590,6 +593,7 @@ func (l *Ledger) remade(t *turn, path string, is review.Content) {
 
 // UserRenamed hears that the user has given the file of a buffer another name, and may have written it under that.
 func (l *Ledger) UserRenamed(from, to string) {
+	left, _ := os.Lstat(from) // before the agent can take it away
 	l.box.Put(func() {
 		if l.isGone(from) {
 			return
@@ -605,7 +609,7 @@ func (l *Ledger) UserRenamed(from, to string) {
 		}
 		l.turn.renamed[from], l.turn.copies[to] = to, true
 		delete(l.turn.renamed, to)
-		l.turn.left[from], _ = os.Lstat(from)
+		l.turn.left[from] = left
 		l.saveSoon()
 	})
 }
