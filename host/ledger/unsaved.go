@@ -241,6 +241,9 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 		return
 	}
 	_, unsaved := l.inStep[path]
+	if !unsaved && len(l.behind[path]) == 0 {
+		l.turn.Before(path, was) // with what the user has saved since
+	}
 	disk := func(of *turns.Turn, is review.Image) review.Content {
 		inBuffer := review.New(maxRecorded)
 		inBuffer.SetBack(path, is)

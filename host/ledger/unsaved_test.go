@@ -709,3 +709,41 @@ func TestMadeAnewUnderUnsavedTextAndTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// What the user has saved beside a line of the agent's comes back with its file, which the agent then takes away, also by
+// an undo of the turn.
+func TestSavedBeforeItWasTakenAway(t *testing.T) {
+	for n := range 8 {
+		moved, undo, typed := n&1 > 0, n&2 > 0, n&4 > 0 // typed: more, which is not saved
+		t.Run(fmt.Sprint(moved, undo, typed), func(t *testing.T) {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.edit("f")
+			w.begin()
+			w.write("f", "f1\na1\n")
+			w.sees("f")
+			w.types("f", func(text string) string { return text + "u1\n" })
+			w.saves("f")
+			w.saved("f")
+			users := "f1\nu1\n"
+			if typed {
+				users += "u2\n"
+				w.types("f", func(text string) string { return text + "u2\n" })
+			}
+			if moved {
+				w.move("f", "g")
+			} else {
+				w.remove("f")
+			}
+			w.sees("f")
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), `f 644 "f1\nu1\n"`, "there is %s")
+			check.Equal(t, w.sees("f"), users, "the buffer has %q")
+		})
+	}
+}
