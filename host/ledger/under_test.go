@@ -41,6 +41,13 @@ func TestTheBufferComesToWhatConflicted(t *testing.T) {
 	for name, gives := range map[string]func(w *world){
 		"read anew": func(w *world) { w.rereads("f") },
 		"closed":    func(w *world) { w.wipe("f") },
+		"undone": func(w *world) {
+			b := w.bufs[w.path("f")]
+			b.text = b.synced
+			w.ledger.UserChanged(buffers.Written{
+				Path: w.path("f"), Buf: 1, Changed: true, Before: new(was), After: &b.text, Disk: &b.text, FormBefore: plain, FormAfter: plain,
+			})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)

@@ -550,11 +550,21 @@ func (l *Ledger) userNow(path string, now review.Content) {
 // look different.
 func (l *Ledger) UserChanged(w buffers.Written) {
 	l.box.Put(func() {
-		f, recorded := l.record.File(w.Path)
-		if l.resuming || !recorded || !w.Changed || w.Before == nil || w.After == nil {
+		if l.resuming || !w.Changed || w.Before == nil || w.After == nil {
 			return
 		}
 		c := tellChange(w, "disk")
+		if list := l.behind[w.Path]; len(list) > 0 && !w.Unsaved && list[len(list)-1].is.SameText(c.now) {
+			// They have taken back all that was unsaved, and the buffer has what the agent had written under it.
+			if _, brings := l.unsavedGone(fileState{path: w.Path, Content: c.now}, true); brings {
+				l.sawAgents(w.Path)
+				return
+			}
+		}
+		f, recorded := l.record.File(w.Path)
+		if !recorded {
+			return
+		}
 		c.before.Mode = f.Present.Mode
 		l.userNow(w.Path, c.before)
 		l.userNow(w.Path, c.now)
