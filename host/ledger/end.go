@@ -223,11 +223,14 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 func (t *turn) origin(now fileState) string {
 	file := now.file
 	var old bool // a new file may have the inode of one that was deleted
+	is, _ := os.Lstat(now.path)
 	if file == nil {
-		file, _ = os.Lstat(now.path)
+		file = is
+	}
+	if is != nil && os.SameFile(is, file) {
 		old = !createdSince(now.path, t.At)
 	} else {
-		old = file.ModTime().Before(t.At)
+		old = file != nil && file.ModTime().Before(t.At) // of one that was written anew
 	}
 	if t.first == nil || file == nil {
 		return ""

@@ -256,3 +256,22 @@ func TestMovedWhatTheUserHasLeft(t *testing.T) {
 		})
 	}
 }
+
+// A file that the agent changes and moves, and then writes through its client, is a moved one: what the user saves there
+// goes back with it.
+func TestChangedAndMovedBeforeAWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.write("f", "f1\nf2\na1\n")
+	w.move("f", "g")
+	w.clientWrites("g", "f1\nf2\na1\n", "f1\na2\nf2\n")
+	w.edit("g")
+	w.types("g", func(text string) string { return text + "u1\n" })
+	w.saves("g")
+	w.end()
+	check.Equal(t, w.changes(), "moved g from f -1,0+2,1\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nu1\n"`, "refused there is %s")
+}
