@@ -180,9 +180,40 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 	return list
 }
 
+// takenToSave returns what files get back that were taken away under buffers, for the host that takes the session up.
+func (l *Ledger) takenToSave() (list []saved.Taken) {
+	save := func(r returning) saved.Returning {
+		return saved.Returning{Disk: r.disk, Had: r.had, Lost: r.buffer == nil}
+	}
+	for _, path := range slices.Sorted(maps.Keys(l.taken)) {
+		is := l.taken[path]
+		list = append(list, saved.Taken{Path: path, From: is.path, At: is.turn.At, All: save(is.all), Its: save(is.its)})
+	}
+	return list
+}
+
+// takeUpTaken takes up what files get back of which buffers still have something; began finds a turn.
+func (l *Ledger) takeUpTaken(was []saved.Taken, began func(time.Time) *turn) {
+	w := l.config.Watch()
+	for _, is := range was {
+		of := began(is.At)
+		if of == nil || w == nil || !slices.Contains(w.Loaded(), is.From) {
+			continue
+		}
+		back := func(r saved.Returning) returning {
+			b := returning{disk: r.Disk, had: r.Had}
+			if !r.Lost {
+				b.buffer = withoutAgents(is.From, r.Had)
+			}
+			return b
+		}
+		l.taken[is.Path] = taken{is.From, back(is.All), back(is.Its), of.Turn}
+	}
+}
+
 // takeUpUnsaved takes up what was known of files with unsaved text, then calls done; t is the turn that ran, or nil. If
 // Neovim was killed too, that text is gone.
-func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
+func (l *Ledger) takeUpUnsaved(t *turn, was saved.Session, done func()) {
 	over := map[*turns.Turn]*turn{} // that an earlier host had ended
 	began := func(at time.Time) *turn {
 		if t != nil && t.At.Equal(at) {
@@ -200,7 +231,8 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 		}
 		return over[h]
 	}
-	for _, u := range was {
+	l.takeUpTaken(was.Taken, began)
+	for _, u := range was.Unsaved {
 		if u.Noted {
 			l.inStep[u.Path] = inStep{u.Record, map[*turns.Turn]review.Image{}}
 		}
@@ -212,8 +244,8 @@ func (l *Ledger) takeUpUnsaved(t *turn, was []saved.Unsaved, done func()) {
 			l.isBehind(u.Path, append(l.behind[u.Path], one))
 		}
 	}
-	paths := make([]string, len(was))
-	for i, u := range was {
+	paths := make([]string, len(was.Unsaved))
+	for i, u := range was.Unsaved {
 		paths[i] = u.Path
 	}
 	l.seeAll(paths, func(now []fileState) {
@@ -260,7 +292,7 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 
 // takeUpTurn records what was changed by the turn that ran when the session's last host ended, then calls done. What
 // was undone or saved of it before counts.
-func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done func()) {
+func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 	key := openKey(l.keep.key())
 	data, err := l.config.Store.Load(key)
 	if err != nil {
@@ -281,7 +313,7 @@ func (l *Ledger) takeUpTurn(running *saved.Running, late []saved.Unsaved, done f
 		l.takeUpUnsaved(nil, late, done)
 		return
 	}
-	t, shown, over := l.resume(was, first, running)
+	t, shown, over := l.resume(was, first, late.Running)
 	if over {
 		l.crossOut(t)
 		l.takeUpUnsaved(nil, late, done)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/gob"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -940,6 +941,64 @@ func TestEndedUnderUnsavedTextBeforeAllWasKilled(t *testing.T) {
 			w.killed(lives)
 			w.must(w.undo(false))
 			check.Equal(t, w.onDisk("f"), was, "alive %v, typed %q: the disk has %q", lives, c.types)
+		}
+	}
+}
+
+// A file that was taken away under unsaved text is what it was, on the disk and in the buffer, also where the host was
+// killed in between.
+func TestTakenAwayUnderUnsavedTextBeforeTheHostDied(t *testing.T) {
+	const was = "f1\nf2\nf3\n"
+	takes := map[string]func(w *world){
+		"removed": func(w *world) { w.remove("f") },
+		"moved":   func(w *world) { w.move("f", "g") },
+		"emptied, removed": func(w *world) {
+			w.write("f", "")
+			w.sees("f")
+			w.remove("f")
+		},
+		"changed, moved": func(w *world) {
+			w.write("f", was+"a4\n")
+			w.sees("f")
+			w.move("f", "g")
+		},
+	}
+	for how, takes := range takes {
+		for _, mine := range []string{"f1\nf3\n", "f1\nu2\nf3\n", "u0\n" + was} {
+			for n := range 8 {
+				first, over, undo := n&1 > 0 || how == "emptied, removed", n&2 > 0, n&4 > 0 // typed first; killed after the turn
+				t.Run(fmt.Sprintf("%s, %q, %v %v %v", how, mine, first, over, undo), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t)
+					w.write("f", was)
+					w.named()
+					w.edit("f")
+					w.begin()
+					types := func() {
+						w.types("f", func(now string) string { return mine + strings.TrimPrefix(now, was) })
+						w.sync()
+					}
+					if first {
+						types()
+					}
+					takes(w)
+					w.sees("f")
+					if !first {
+						types()
+					}
+					if over {
+						w.end()
+					}
+					w.killed(true)
+					if undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.onDisk("f"), was, "the disk has %q")
+					check.Equal(t, w.sees("f"), mine, "the buffer has %q")
+				})
+			}
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (l *Ledger) toSave() saved.Session {
 	if len(l.history.Turns) > 0 && about.Title == "" {
 		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
-	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running(), Unsaved: l.unsavedToSave()}
+	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running(), Unsaved: l.unsavedToSave(), Taken: l.takenToSave()}
 	for at := range l.textless() {
 		s.Originals = append(s.Originals, saved.Original{Mark: at.Mark, Form: at.Form, Sum: l.originals.of[at]})
 	}
@@ -257,7 +257,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.config.Background(func() {
 			l.awaitTracked() // otherwise unsaved text would look removed
 			l.box.Put(func() {
-				l.takeUpTurn(was.Running, was.Unsaved, func() {
+				l.takeUpTurn(was, func() {
 					l.record.Away(l.wasInStep) // what the killed host had not recorded, too
 					l.resuming = false
 					l.refresh(l.record.Paths(), func() {

@@ -194,6 +194,7 @@ type taken struct {
 // returning is what disk and buffer get of a file that was taken away.
 type returning struct {
 	disk   review.Content           // none where it is not known
+	had    review.Image             // what the record or turn had when the buffer last followed it
 	buffer func(mine string) string // see [buffers.Restored]; nil if that has nothing of it
 }
 
@@ -270,7 +271,8 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	all, its := l.record.Image(path), l.turn.Image(path)
 	l.taken[path] = taken{
-		path, returning{disk(nil, all), withoutAgents(path, all)}, returning{disk(l.turn.Turn, its), withoutAgents(path, its)}, l.turn.Turn,
+		path, returning{disk(nil, all), all, withoutAgents(path, all)},
+		returning{disk(l.turn.Turn, its), its, withoutAgents(path, its)}, l.turn.Turn,
 	}
 }
 

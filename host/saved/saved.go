@@ -60,6 +60,7 @@ type Session struct {
 	Told      []string // refusals that the agent knows about
 	Running   *Running // the running turn; nil for none
 	Unsaved   []Unsaved
+	Taken     []Taken
 }
 
 // Original says where the store has the exact bytes of a content without a text.
@@ -88,6 +89,7 @@ type index struct {
 	Told     []string
 	Running  []byte // a savedRunning, or nothing
 	Unsaved  []byte // a list of savedUnsaved, or nothing
+	Taken    []byte // a list of savedTaken, or nothing
 }
 
 // savedTurn is a turn, and for one that was undone what the undo did.
@@ -123,6 +125,7 @@ type (
 	comments struct{}
 	running  struct{}
 	unsaved  struct{}
+	away     struct{}
 )
 
 // turnState detects changed files of a turn by their addresses: they are never changed in place.
@@ -232,6 +235,9 @@ func Take(s Session, was *Image) (*Image, error) {
 	}
 	if len(s.Unsaved) > 0 {
 		to.Unsaved = i.part(unsaved{}, nil, func(name func(string) string) ([]byte, error) { return encodeUnsaved(s.Unsaved, name) })
+	}
+	if len(s.Taken) > 0 {
+		to.Taken = i.part(away{}, nil, func(name func(string) string) ([]byte, error) { return encodeTaken(s.Taken, name) })
 	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
@@ -373,6 +379,11 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	}
 	if len(from.Unsaved) > 0 {
 		if s.Unsaved, err = decodeUnsaved(from.Unsaved, text); err != nil {
+			return fail(err)
+		}
+	}
+	if len(from.Taken) > 0 {
+		if s.Taken, err = decodeTaken(from.Taken, text); err != nil {
 			return fail(err)
 		}
 	}

@@ -151,6 +151,10 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		}},
 		{Path: "/cwd/new", Noted: true},
 	}
+	s.Taken = []Taken{{
+		Path: "/cwd/g", From: "/cwd/f", At: turn.At.UTC(), All: Returning{Disk: review.Text(long("disk")), Had: record.Image("/cwd/f")},
+		Its: Returning{Disk: review.Text("short"), Had: other.Image("/cwd/f"), Lost: true},
+	}}
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
 	check.Equal(t, marks[0].Seen.Text, long("f"), "the marks are others after they were saved: %v")
@@ -163,6 +167,23 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 	if r := got.Running; r == nil || !r.At.Equal(turn.At) || !reflect.DeepEqual(r.Marks, marks) || !reflect.DeepEqual(r.Turn.Shed, turn.State().Shed) ||
 		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
 		t.Errorf("the turn that runs is %+v", got.Running)
+	}
+	if len(got.Taken) != 1 {
+		t.Fatalf("taken away are %+v", got.Taken)
+	}
+	for what, of := range map[string][2]Returning{"all": {got.Taken[0].All, s.Taken[0].All}, "its": {got.Taken[0].Its, s.Taken[0].Its}} {
+		had := func(is review.Image) []review.File {
+			r := review.New(limit)
+			r.SetBack("/cwd/f", is)
+			return r.Files()
+		}
+		check.Deep(t, had(of[0].Had), had(of[1].Had), "%s had %+v", what)
+		if of[0].Disk != of[1].Disk || of[0].Lost != of[1].Lost {
+			t.Errorf("%s is %+v", what, of[0])
+		}
+	}
+	if is, want := got.Taken[0], s.Taken[0]; is.Path != want.Path || is.From != want.From || !is.At.Equal(want.At) {
+		t.Errorf("taken away is %+v", is)
 	}
 	for i, u := range got.Unsaved {
 		want := s.Unsaved[i]

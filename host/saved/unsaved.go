@@ -29,6 +29,73 @@ type Behind struct {
 	Kept      bool           // the user had accepted it
 }
 
+// Taken is what a file gets back that the agent has taken away under a buffer: by a refusal of all, or by an undo of the
+// turn.
+type Taken struct {
+	Path     string    // where it is now, or was
+	From     string    // where it was
+	At       time.Time // when the turn began
+	All, Its Returning
+}
+
+// Returning is what the disk gets, none if that is not known, and what the record had when the buffer last followed it.
+type Returning struct {
+	Disk review.Content
+	Had  review.Image
+	Lost bool // the buffer has nothing of it any more
+}
+
+// savedTaken is a Taken with names instead of texts.
+type savedTaken struct {
+	Path, From string
+	At         time.Time
+	All, Its   savedReturning
+}
+
+type savedReturning struct {
+	Disk review.Content
+	Had  [][]byte // the groups of a record with that image alone
+	Lost bool
+}
+
+func encodeTaken(list []Taken, name func(string) string) ([]byte, error) {
+	to := make([]savedTaken, len(list))
+	for i, t := range list {
+		to[i] = savedTaken{Path: t.Path, From: t.From, At: t.At}
+		for is, r := range map[*savedReturning]Returning{&to[i].All: t.All, &to[i].Its: t.Its} {
+			had, err := encodeImage(t.From, r.Had, name)
+			if err != nil {
+				return nil, err
+			}
+			*is = savedReturning{r.Disk, had, r.Lost}
+			is.Disk.Text = name(r.Disk.Text)
+		}
+	}
+	return encoded(to)
+}
+
+func decodeTaken(data []byte, text func(name string) (string, error)) ([]Taken, error) {
+	var from []savedTaken
+	if err := decoded(data, &from); err != nil {
+		return nil, err
+	}
+	list := make([]Taken, len(from))
+	for i, t := range from {
+		list[i] = Taken{Path: t.Path, From: t.From, At: t.At}
+		for is, r := range map[*Returning]savedReturning{&list[i].All: t.All, &list[i].Its: t.Its} {
+			had, err := decodeImage(t.From, r.Had, text)
+			if err != nil {
+				return nil, err
+			}
+			*is = Returning{r.Disk, had, r.Lost}
+			if is.Disk.Text, err = text(r.Disk.Text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
 // savedUnsaved is an Unsaved with names instead of texts.
 type savedUnsaved struct {
 	Path          string
