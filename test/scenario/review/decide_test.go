@@ -98,9 +98,10 @@ func TestUndoTurns(t *testing.T) {
 		if _, err := os.Stat(filepath.Dir(fresh)); err == nil {
 			t.Error("the new folder is left")
 		}
-		if info, err := os.Stat(gone); err != nil || info.Mode().Perm() != 0o755 {
-			t.Errorf("its permissions are %v", info.Mode())
-		}
+		s.Await("its permissions", func() bool { // which it gets right after its text
+			info, err := os.Stat(gone)
+			return err == nil && info.Mode().Perm() == 0o755
+		})
 		check.Equal(t, s.ReadOrNone(path), "1\ntwo\n3\n4\n5\n6\n7\n", "the disk has %q")
 		s.Await("the first turn's change alone", func() bool { return allChanges(s) == "modified code.txt -2,1+2,1\n" })
 		undo("the first turn undone", false, "1\n2\n3\n4\n5\n6\n7\ntyped\n")
