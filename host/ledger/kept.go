@@ -19,14 +19,11 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 			return
 		}
 	}
-	if plan, err := r.Plan(path, review.Keep, which); err == nil && !plan.Edits() {
-		r.Commit(plan)
-	}
+	keepIn(r, path, which)
 }
 
-// keepWhole keeps all that is pending of a file.
-func keepWhole(r *review.Record, path string) {
-	if plan, err := r.Plan(path, review.Keep, review.Selection{}); err == nil && !plan.Edits() {
-		r.Commit(plan)
-	}
+// keepIn keeps a part of what is pending of a file, or all of it, in a record. It reports whether it could.
+func keepIn(r *review.Record, path string, which review.Selection) bool {
+	plan, err := r.Plan(path, review.Keep, which)
+	return err == nil && !plan.Edits() && r.Commit(plan)
 }

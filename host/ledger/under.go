@@ -176,7 +176,7 @@ func (l *Ledger) keepUnder(path string) {
 	if s, noted := l.inStep[path]; noted {
 		r := review.New(maxRecorded)
 		r.SetBack(path, s.record)
-		if plan, err := r.Plan(path, review.Keep, review.Selection{}); err == nil && !plan.Edits() && r.Commit(plan) {
+		if keepIn(r, path, review.Selection{}) {
 			l.inStep[path] = inStep{r.Image(path), s.turns}
 		}
 	}

@@ -161,7 +161,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 		keepLike(l.record, now.path, inBuffer.Baseline.Text, inBuffer.Accepted.Text)
 	}
 	if !made && inBuffer.State == review.Kept && !slices.ContainsFunc(list, func(b behind) bool { return !b.kept }) {
-		keepWhole(l.record, now.path) // and its permissions
+		keepIn(l.record, now.path, review.Selection{}) // and its permissions
 	}
 	return now.Content, true
 }

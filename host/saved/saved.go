@@ -125,7 +125,7 @@ type (
 	comments struct{}
 	running  struct{}
 	unsaved  struct{}
-	away     struct{}
+	taken    struct{}
 )
 
 // turnState detects changed files of a turn by their addresses: they are never changed in place.
@@ -237,7 +237,7 @@ func Take(s Session, was *Image) (*Image, error) {
 		to.Unsaved = i.part(unsaved{}, nil, func(name func(string) string) ([]byte, error) { return encodeUnsaved(s.Unsaved, name) })
 	}
 	if len(s.Taken) > 0 {
-		to.Taken = i.part(away{}, nil, func(name func(string) string) ([]byte, error) { return encodeTaken(s.Taken, name) })
+		to.Taken = i.part(taken{}, nil, func(name func(string) string) ([]byte, error) { return encodeTaken(s.Taken, name) })
 	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
