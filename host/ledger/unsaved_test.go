@@ -747,3 +747,33 @@ func TestSavedBeforeItWasTakenAway(t *testing.T) {
 		})
 	}
 }
+
+// What the user takes out of a buffer while its file is gone is theirs also when the removal is refused: they have not
+// undone the refusal.
+func TestEmptiedWhileGone(t *testing.T) {
+	for name, goes := range map[string]func(w *world){
+		"removed":    func(w *world) { w.remove("f") },
+		"moved away": func(w *world) { w.move("f", "g") },
+	} {
+		for _, left := range []string{"", "f2\n"} {
+			t.Run(fmt.Sprintf("%s, %q left", name, left), func(t *testing.T) {
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				w.edit("f")
+				w.begin()
+				goes(w)
+				w.sees("f")
+				w.end()
+				w.types("f", func(string) string { return left })
+				w.sync()
+				w.decide(review.Reject, "")
+				w.sync()
+				if c := w.changes(); c != "" && !strings.HasSuffix(c, "rejected\n") {
+					t.Errorf("refused, there is listed %q", c)
+				}
+				check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "refused, there is %q")
+				check.Equal(t, w.sees("f"), left, "and in the buffer %q")
+			})
+		}
+	}
+}

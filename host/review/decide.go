@@ -83,6 +83,9 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
+		if !f.Present.Exists {
+			l.made = f.text.made // no buffer showed that, so no undo in one leads back to it
+		}
 		if changed {
 			n.text, n.Present.Text = &l, l.present()
 		}
