@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
-	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 )
@@ -104,8 +103,9 @@ func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	}
 	return func() {
 		is := onDisk(path)
-		if f, _ := l.record.File(path); do == review.Keep && !keepLike(r, path, before.Accepted.Text, f.Accepted.Text) {
-			return
+		if do == review.Keep {
+			f, _ := l.record.File(path)
+			keepLike(r, path, before.Accepted.Text, f.Accepted.Text)
 		}
 		r.Now(path, is)
 		if its != nil {
@@ -117,23 +117,13 @@ func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	}
 }
 
-// keepLike keeps those changes in a record that made is of an accepted text. It reports whether it has just these.
-func keepLike(r *review.Record, path, was, is string) bool {
+// keepLike keeps that part of what is pending in a record that made is of an accepted text.
+func keepLike(r *review.Record, path, was, is string) {
 	f, _ := r.File(path)
-	which := review.Selection{Lines: true}
-	old, now := linediff.Lines(was), linediff.Lines(is)
-	for _, e := range linediff.Compare(old, now) {
-		parts := f.Find(old[e.A0:e.A1], now[e.B0:e.B1])
-		if len(parts) != 1 {
-			return false
-		}
-		which.Parts = append(which.Parts, parts[0])
+	if which := f.Like(was, is); len(which.Parts) > 0 {
+		which.Lines = true
+		keepIn(r, path, which)
 	}
-	if len(which.Parts) == 0 {
-		return false
-	}
-	plan, err := r.Plan(path, review.Keep, which)
-	return err == nil && r.Commit(plan)
 }
 
 // of returns what the disk gets, or nil if it has something else by now.

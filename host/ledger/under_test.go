@@ -697,6 +697,34 @@ func TestKeptUnderUnsavedTextAndUndone(t *testing.T) {
 	}
 }
 
+// A hunk that was kept is kept on the disk under unsaved text too, also where that has its lines otherwise, and is undone
+// with its turn. What the buffer lacks is not kept.
+func TestAHunkKeptUnderUnsavedTextAndUndone(t *testing.T) {
+	t.Parallel()
+	const was = "f1\nf2\nf3\nf4\n"
+	for name, c := range map[string]struct{ agents, users, refused string }{
+		"a line changed":   {"f1\nf2\nagents\nf3\nf4\n", "f1\nf2\nagentsx\nf3\nf4\nu5\n", "f1\nf2\nagents\nf3\nf4\n"},
+		"a line taken out": {"agents\n", "", ""},
+		"in two places":    {"f1\nf2\nf4\nagents\n", "f1\nf2\nagents\n", "f1\nf2\nf4\nagents\n"},
+		"a line put back":  {"f1\nf2\na1\nb2\nf4\n", "f1\nf2\na1\nf3\nf4\n", "f1\nf2\na1\nf3\nf4\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.begin()
+		w.write("f", c.agents)
+		w.sees("f")
+		w.types("f", func(string) string { return c.users })
+		w.end()
+		w.decideFirst(review.Keep, "f")
+		check.Equal(t, w.onDisk("f"), c.agents, "%s: kept, the disk has %q", name)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), c.refused, "%s: with the rest refused the disk has %q", name)
+		w.must(w.undo(false))
+		check.Equal(t, w.onDisk("f"), was, "%s: undone, the disk has %q", name)
+	}
+}
+
 // What the user has taken out of a buffer without saving is undone with its turn where all else of it was refused.
 func TestLeftUnderUnsavedTextAndUndone(t *testing.T) {
 	t.Parallel()

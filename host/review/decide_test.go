@@ -680,6 +680,27 @@ func TestChangesAreFoundByTheirLines(t *testing.T) {
 	}
 }
 
+// What was done to another text of the file is found among what is pending, also where the user has changed it there.
+func TestTheSameIsFoundInAnotherText(t *testing.T) {
+	t.Parallel()
+	lines := func(text string) string { return strings.ReplaceAll(text, " ", "\n") + "\n" }
+	r := play([]step{agent(lines("a b c d e f"), lines("a XX1 YY1 d f ZZ1"))})
+	f, _ := r.File("f")
+	for what, want := range map[string]string{
+		"a b c d e f > a XX1 YY1 d e f":   "[{1 3 1 3}]", // whole
+		"a b c d f > a XX1 c d f":         "[{1 2 1 2}]", // a part
+		"a b c d > a d":                   "[{1 3 1 1}]", // without what the user has taken out
+		"a c d f > a XX1 c d f":           "[{1 1 1 2}]", // beside what they have put back
+		"a b c d e f > a b c XX1x d e f":  "[{1 1 1 2}]", // which they have changed
+		"a u b c d e > a u b c d ZZ1x":    "[{4 5 4 4} {6 6 5 6}]",
+		"a b c d e f > a b c d e f u":     "[]",
+		"a b c d e f > a b c other d e f": "[]",
+	} {
+		was, is, _ := strings.Cut(what, " > ")
+		check.Equal(t, fmt.Sprint(f.Like(lines(was), lines(is)).Parts), want, "%s is at %s", what)
+	}
+}
+
 // What was decided already is nothing to decide.
 func TestADecisionMadeTwice(t *testing.T) {
 	t.Parallel()

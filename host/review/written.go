@@ -30,6 +30,57 @@ func (f File) Written(before File, was string) (which Selection) {
 	return which
 }
 
+// Like selects the part of what is pending that does what was done to another text of the file, from was to is: it removes
+// and adds the same lines, or those of which the user has made others there.
+func (f File) Like(was, is string) (which Selection) {
+	if f.text == nil {
+		return which
+	}
+	old, now := linediff.Lines(was), linediff.Lines(is)
+	removed, fresh := map[int]bool{}, map[int]bool{} // lines of was, and of is
+	for _, e := range linediff.Compare(old, now) {
+		for at := e.A0; at < e.A1; at++ {
+			removed[at] = true
+		}
+		for at := e.B0; at < e.B1; at++ {
+			fresh[at] = true
+		}
+	}
+	gone, came := map[int]bool{}, map[int]bool{} // lines of the accepted text, and of the present one
+	for at, in := range became(linediff.Lines(f.text.accepted()), old) {
+		gone[at] = removed[in]
+	}
+	for at, in := range became(linediff.Lines(f.text.present()), now) {
+		came[at] = fresh[in]
+	}
+	for _, e := range f.text.pending.edits {
+		which.Parts = append(which.Parts, partsOf(e, gone, came)...)
+	}
+	return which
+}
+
+// became returns which of the lines now the user has made of each of the lines old, if any.
+func became(old, now []string) map[int]int {
+	in := map[int]int{}
+	a, b := 0, 0
+	same := func(to int) {
+		for ; a < to; a, b = a+1, b+1 {
+			in[a] = b
+		}
+	}
+	for _, e := range linediff.Compare(old, now) {
+		same(e.A0)
+		for i, at := range versions(owned(old[e.A0:e.A1], true), now[e.B0:e.B1]) {
+			if at >= 0 {
+				in[e.A0+i] = e.B0 + at
+			}
+		}
+		a, b = e.A1, e.B1
+	}
+	same(len(old))
+	return in
+}
+
 // partsOf returns the parts of an edit that have just these of the lines it removes and adds.
 func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
 	removed, added := runs(e.A0, e.A1, gone), runs(e.B0, e.B1, came)
