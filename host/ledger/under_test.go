@@ -820,3 +820,48 @@ func TestTakenOutOfOneBufferOfTwo(t *testing.T) {
 	w.decide(review.Reject, "g")
 	check.Equal(t, w.tree(), `f 644 "f1\na1\nf2\n"`+"\n"+`g 644 "f1\nf2\n"`, "there is %s")
 }
+
+// What the agent has made under unsaved text of a file that it removed in an earlier turn is undone: the removal waits
+// again, whatever becomes of the buffer then.
+func TestMadeAnewUnderUnsavedTextAndUndone(t *testing.T) {
+	for name, then := range map[string]struct {
+		do            func(w *world)
+		listed, after string
+	}{
+		"left":      {func(*world) {}, "deleted f -1,1+0,0\n", "f1\n"},
+		"read anew": {func(w *world) { w.rereads("f") }, "deleted f -1,1+0,0\n", "f1\n"},
+		"closed":    {func(w *world) { w.wipe("f") }, "deleted f -1,1+0,0\n", "f1\n"},
+		"saved":     {func(w *world) { w.saves("f") }, "modified f -1,1+0,0\n", "f1\nu2\n"},
+	} {
+		for _, first := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, typed first %v", name, first), func(t *testing.T) {
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				w.edit("f")
+				w.begin()
+				w.remove("f")
+				w.sees("f")
+				w.end()
+				types := func() { w.types("f", func(text string) string { return text + "u2\n" }) }
+				w.begin()
+				if first {
+					types()
+				}
+				w.write("f", "a3\n")
+				w.sees("f")
+				if !first {
+					types()
+				}
+				w.end()
+				if err := w.undo(false); err != nil {
+					t.Error(err)
+				}
+				then.do(w)
+				w.sync()
+				check.Equal(t, w.changes(), then.listed, "undone, there is listed %q")
+				w.decide(review.Reject, "")
+				check.Equal(t, w.onDisk("f"), then.after, "refused, there is %q")
+			})
+		}
+	}
+}

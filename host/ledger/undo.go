@@ -229,6 +229,10 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		l.undoUnder(u, i, done)
 		return
 	}
+	var disk review.Content
+	if to.made {
+		disk = onDisk(path)
+	}
 	l.applies[path], l.applies[cmp.Or(step.Back, path)] = true, true
 	over := done
 	done = func() {
@@ -256,20 +260,26 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		}
 		l.seeAll(paths, func(now []fileState) {
 			is := now[len(now)-1]
+			was, want := step.Now, step.Want
+			if to.made && is.path != "" && !is.Exists { // what is unsaved stays in its buffer
+				was, want = disk, review.Content{}
+				l.userNow(path, disk)
+				l.settled(path)
+			}
 			switch {
 			case now[0].path == "" || is.path == "":
 			case !u.again && step.Back != "":
-				l.record.MoveRetracted(path, did.Path, step.Now, step.Want)
+				l.record.MoveRetracted(path, did.Path, was, want)
 			case !u.again:
-				l.record.Retracted(did.Path, step.Now, step.Want)
+				l.record.Retracted(did.Path, was, want)
 			case step.Back != "":
-				l.agentMoved(nil, path, did.Path, step.Now, step.Want)
+				l.agentMoved(nil, path, did.Path, was, want)
 			default:
-				l.agentChanged(nil, path, step.Now, step.Want)
+				l.agentChanged(nil, path, was, want)
 			}
-			if is.path != "" && is.Exists == step.Want.Exists {
+			if is.path != "" && is.Exists == want.Exists {
 				if is.unsaved {
-					l.userNow(is.path, common(step.Want, is.Content)) // lines in place of others were not made from those
+					l.userNow(is.path, common(want, is.Content)) // lines in place of others were not made from those
 				}
 				l.userNow(is.path, is.Content) // including unsaved text
 			}

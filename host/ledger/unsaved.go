@@ -319,7 +319,7 @@ func (l *Ledger) neverCame(undone *turns.Turn) {
 	for _, list := range l.behind {
 		for i := range list {
 			if list[i].turn != nil && list[i].turn.Turn == undone {
-				list[i].turn = nil
+				list[i].turn, list[i].fresh = nil, false
 			}
 		}
 	}
