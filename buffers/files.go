@@ -14,7 +14,6 @@ package buffers
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,14 +106,14 @@ type Written struct {
 	// FormBefore and FormAfter are their forms on disk, see [Form]; "" is no file. A change may be one of the form
 	// alone.
 	FormBefore, FormAfter string
-	Disk                  *string     // what the disk has now of a file that a buffer shows; nil if unknown
-	At                    time.Time   // since when the disk has had what was synced; zero if nothing was
-	ReadAt                time.Time   // when the disk was read and already had that; zero if nothing was synced
-	Behind                *string     // what the disk had before, if others wrote it under unsaved text
-	Unsaved               bool        // the buffer had unsaved text before
-	Had                   *string     // what a buffer had of a missing file that was recreated under it
-	Since                 time.Time   // since when a file that no buffer shows had been as it was before
-	Was                   fs.FileInfo // that file before
+	Disk                  *string   // what the disk has now of a file that a buffer shows; nil if unknown
+	At                    time.Time // since when the disk has had what was synced; zero if nothing was
+	ReadAt                time.Time // when the disk was read and already had that; zero if nothing was synced
+	Behind                *string   // what the disk had before, if others wrote it under unsaved text
+	Unsaved               bool      // the buffer had unsaved text before
+	Had                   *string   // what a buffer had of a missing file that was recreated under it
+	Since                 time.Time // since when a file that no buffer shows had been as it was before
+	Was                   Identity  // that file before
 }
 
 // Read passes the text of r.Path, unsaved text included, to done, which is called exactly once, from any goroutine,

@@ -118,7 +118,7 @@ func (w *liveWrite) writeDisk(l live) error {
 	}
 	done := Written{
 		Path: w.path, Changed: !sameText(had, g.disk), Before: had, After: g.disk,
-		FormBefore: old.form(), FormAfter: old.form(), Since: changedAt(w.path), Was: old.info,
+		FormBefore: old.form(), FormAfter: old.form(), Since: changedAt(w.path), Was: IdentityOf(w.path),
 	}
 	switch {
 	case done.Changed && g.disk == nil:

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -139,18 +138,14 @@ func (s *Snapshot) State(path string) State {
 
 // Of returns the path at which a file was, whatever its contents; "" if that is unknown, because it was not there or
 // has several names. Only one goroutine may call it.
-func (s *Snapshot) Of(info fs.FileInfo) string {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || st.Nlink > 1 {
-		return ""
-	}
+func (s *Snapshot) Of(device, number uint64) string {
 	if s.byInode == nil {
 		s.byInode = make(map[inode]*file, len(s.files))
 		for _, f := range s.files {
 			s.byInode[f.inode()] = f
 		}
 	}
-	if f := s.byInode[inode{uint64(st.Dev), st.Ino}]; f != nil && f.Kind == File && !f.linked {
+	if f := s.byInode[inode{device, number}]; f != nil && f.Kind == File && !f.linked {
 		return f.path
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
@@ -219,32 +220,23 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 	return was.Exists && l.accountMove(t, move{from, was, now})
 }
 
-// origin returns where a file that is new at a path was, by what the folders had when the turn began; "" for nowhere.
+// identity returns which file it is.
+func (s fileState) identity() buffers.Identity {
+	if s.file != (buffers.Identity{}) {
+		return s.file
+	}
+	return buffers.IdentityOf(s.path)
+}
+
+// origin returns where a file that is new at a path was last seen, or when the turn began; "" for nowhere, or if there is
+// still something.
 func (t *turn) origin(now fileState) string {
-	file := now.file
-	var old bool // a new file may have the inode of one that was deleted
-	is, _ := os.Lstat(now.path)
-	if file == nil {
-		file = is
-	}
-	if is != nil && os.SameFile(is, file) {
-		old = !createdSince(now.path, t.At)
-	} else {
-		old = file != nil && file.ModTime().Before(t.At) // of one that was written anew
-	}
-	if t.first == nil || file == nil {
-		return ""
-	}
-	from := ""
-	if old {
-		from = t.first.Of(file)
-	}
-	if from == now.path && t.late && t.before != nil {
-		from = t.before.Of(file) // the look came after the move
-	}
-	for path, left := range t.left {
-		if left != nil && os.SameFile(left, file) && left.ModTime().Equal(file.ModTime()) { // not what has its number now
-			from = path // what the user has left there
+	file := now.identity()
+	from, seen := t.at[file]
+	if !seen && t.first != nil && !file.MadeSince(t.At) { // a new file may have the number of one that was deleted
+		from = t.first.Of(file.Device, file.Number)
+		if from == now.path && t.late && t.before != nil {
+			from = t.before.Of(file.Device, file.Number) // the look came after the move
 		}
 	}
 	from = t.MovedTo(from)
@@ -252,6 +244,13 @@ func (t *turn) origin(now fileState) string {
 		return ""
 	}
 	return from
+}
+
+// spot notes where a file is.
+func (t *turn) spot(now fileState) {
+	if file := now.identity(); file != (buffers.Identity{}) {
+		t.at[file] = now.path
+	}
 }
 
 // moves pairs files that are gone with new ones of the same content that are the same file, or each the only one with

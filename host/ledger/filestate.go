@@ -3,7 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -20,11 +19,11 @@ var errNoWatch = errors.New("files are not watched")
 type fileState struct {
 	path    string // the real one; "" where it could not be looked at
 	loaded  bool
-	unsaved bool        // its buffer has what the disk has not
-	saved   bool        // by the user, from a buffer that shows it, as it is
-	size    int64       // on the disk, in bytes
-	since   time.Time   // the disk has it so
-	file    os.FileInfo // before a write; nil if it is what is at the path
+	unsaved bool             // its buffer has what the disk has not
+	saved   bool             // by the user, from a buffer that shows it, as it is
+	size    int64            // on the disk, in bytes
+	since   time.Time        // the disk has it so
+	file    buffers.Identity // before a write; zero if it is what is at the path
 	review.Content
 }
 

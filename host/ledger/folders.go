@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
 )
 
 // folders are those that the agent has made, and that are removed with the last of its files when these are taken back.
@@ -31,7 +33,7 @@ func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 
 // remove removes a folder if it is one of them and empty, and then those above it that are.
 func (f folders) remove(dir string) {
-	if f.inside(dir) && (f.moved[dir] || createdSince(dir, f.began.Add(-Coarse))) && os.Remove(dir) == nil {
+	if f.inside(dir) && (f.moved[dir] || buffers.IdentityOf(dir).MadeSince(f.began.Add(-Coarse))) && os.Remove(dir) == nil {
 		f.remove(filepath.Dir(dir))
 	}
 }

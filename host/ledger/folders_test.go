@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
@@ -30,7 +31,7 @@ func (w *world) folders() string {
 func TestFoldersGoWithTheirFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if !createdSince(w.dir, time.Now().Add(-time.Minute)) {
+	if !buffers.IdentityOf(w.dir).MadeSince(time.Now().Add(-time.Minute)) {
 		t.Skip("the file system does not know when a folder was made")
 	}
 	takes := map[string]func(w *world){
@@ -65,7 +66,7 @@ func TestFoldersGoWithTheirFiles(t *testing.T) {
 				w.write("old/sub/g", "g1\n")
 				w.must(os.Mkdir(w.path("empty"), 0o755))
 				// The user's folder is older than the turn, also by a clock that goes in steps.
-				for createdSince(w.path("empty"), time.Now().Add(-Coarse)) {
+				for buffers.IdentityOf(w.path("empty")).MadeSince(time.Now().Add(-Coarse)) {
 					runtime.Gosched()
 				}
 				w.begin()

@@ -4,13 +4,13 @@ package ledger
 
 import (
 	"cmp"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -67,19 +67,20 @@ type turn struct {
 	before  *checkpoint.Snapshot // one look earlier; may be nil
 	late    bool                 // the agent was at work before first was whole
 	seen    map[string]review.Content
-	disk    map[string]review.Content // of files that buffers show, as was told last
-	guessed map[string]bool           // those of seen that were unknown before a call named them
-	saved   map[string]bool           // paths that the user has written last
-	renamed map[string]string         // from the old name to what the user has renamed it to
-	away    map[string]string         // the same for what they had renamed before it
-	copies  map[string]bool           // the paths that it was given
-	left    map[string]os.FileInfo    // by the old name, the file that was still there then
-	wasLeft map[string]review.Content // what that had when it was gone
-	gone    map[string]review.Content // by path, the content before the agent removed it
-	fresh   map[string]string         // from new paths, by the folders at its end, to where the file was when it began
-	waits   map[string]bool           // paths with something that waits for first
-	ended   time.Time                 // zero while it runs
-	over    bool                      // it has ended, and its changes are known
+	disk    map[string]review.Content   // of files that buffers show, as was told last
+	guessed map[string]bool             // those of seen that were unknown before a call named them
+	saved   map[string]bool             // paths that the user has written last
+	renamed map[string]string           // from the old name to what the user has renamed it to
+	away    map[string]string           // the same for what they had renamed before it
+	copies  map[string]bool             // the paths that it was given
+	left    map[string]bool             // the old names where the file was still there then
+	at      map[buffers.Identity]string // where files were last seen
+	wasLeft map[string]review.Content   // what that had when it was gone
+	gone    map[string]review.Content   // by path, the content before the agent removed it
+	fresh   map[string]string           // from new paths, by the folders at its end, to where the file was when it began
+	waits   map[string]bool             // paths with something that waits for first
+	ended   time.Time                   // zero while it runs
+	over    bool                        // it has ended, and its changes are known
 
 	previous *turn // while that is not over; may be nil
 
@@ -91,7 +92,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]os.FileInfo{}, wasLeft: map[string]review.Content{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]bool{}, at: map[buffers.Identity]string{}, wasLeft: map[string]review.Content{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 

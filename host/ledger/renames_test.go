@@ -275,3 +275,46 @@ func TestChangedAndMovedBeforeAWrite(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\nu1\n"`, "refused there is %s")
 }
+
+// What the user accepts of a file that the agent has moved goes back with it when all else is refused, whatever happened
+// to it before: a write through the client replaces the file by another one.
+func TestAcceptedInAMovedFile(t *testing.T) {
+	for name, do := range map[string]func(w *world){
+		"moved and changed": func(w *world) { w.move("f", "g"); w.write("g", "f1\nf2\na1\n") },
+		"written and moved": func(w *world) { w.clientMakes("f", "f1\nf2\n", "f1\nf2\na1\n", false); w.move("f", "g") },
+		"replaced, seen, moved and changed": func(w *world) {
+			w.call("edit", func() { w.replace("f", "f1\nf2\na0\n") }, "f")
+			w.move("f", "g")
+			w.write("g", "f1\nf2\na1\n")
+		},
+		"saved, moved and changed": func(w *world) {
+			if w.bufs[w.path("f")] != nil {
+				w.saves("f")
+			} else {
+				w.replace("f", "f1\nf2\n")
+				w.saved("f")
+			}
+			w.sync()
+			w.move("f", "g")
+			w.write("g", "f1\nf2\na1\n")
+		},
+	} {
+		for _, loaded := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.write("f", "f1\nf2\n")
+				if loaded {
+					w.edit("f")
+				}
+				w.begin()
+				do(w)
+				w.follow(w.path("f"), true) // its buffer has told that it is gone
+				w.clientMakes("g", "f1\nf2\na1\n", "f1\na2\nf2\na1\n", true)
+				w.end()
+				w.decide(review.Reject, "")
+				check.Equal(t, w.tree(), `f 644 "f1\na2\nf2\n"`, "refused there is %s")
+			})
+		}
+	}
+}

@@ -126,6 +126,7 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 		l.record.Removed(now.path) // by the user, before the turn
 	}
 	t.seen[now.path] = now.Content
+	t.spot(now)
 	if now.loaded {
 		mode := cmp.Or(was.Mode, now.Mode) // which the user does not change
 		was, known = now.Content, true
@@ -163,7 +164,7 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		return false
 	}
 	to := t.renamed[now.path]
-	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && t.left[now.path] != nil {
+	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && t.left[now.path] {
 		t.wasLeft[now.path] = was // it may have been moved since
 	}
 	l.nothingUnsaved(now.path)
@@ -191,7 +192,8 @@ func (t *turn) isCopy(now fileState) bool {
 // Took records a write by the agent through its client, by "fs", or a change on the disk under a loaded buffer, by
 // "disk". If the user accepted it before it was made, it is kept.
 func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
-	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed) }) })
+	file := buffers.IdentityOf(w.Path) // before the agent can do more
+	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed, file) }) })
 }
 
 // Noted runs then, on any goroutine, when what was recorded before is saved, unless that is too much to save at once.
@@ -268,7 +270,7 @@ func tellChange(w buffers.Written, by string) toldChange {
 }
 
 // took records a reported change.
-func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
+func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.Identity) {
 	t := l.turn
 	c := tellChange(w, by)
 	switch {
@@ -333,6 +335,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool) {
 	l.named.Store(w.Path, true)
 	if t != nil {
 		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
+		t.spot(fileState{path: w.Path, file: file})
 	}
 	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
@@ -583,6 +586,7 @@ func (l *Ledger) UserSaved(path string) {
 		l.see(path, false, func(now fileState) {
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
+				t.spot(now)
 				l.originals.keepDisk(now.path, now.Content)
 				l.remade(t, now.path, now.Content)
 				l.userNow(now.path, now.Content)
@@ -603,7 +607,7 @@ func (l *Ledger) remade(t *turn, path string, is review.Content) {
 
 // UserRenamed hears that the user has given the file of a buffer another name, and may have written it under that.
 func (l *Ledger) UserRenamed(from, to string) {
-	left, _ := os.Lstat(from) // before the agent can take it away
+	left := buffers.IdentityOf(from) // before the agent can take it away
 	l.box.Put(func() {
 		if l.isGone(from) {
 			return
@@ -619,7 +623,9 @@ func (l *Ledger) UserRenamed(from, to string) {
 		}
 		l.turn.renamed[from], l.turn.copies[to] = to, true
 		delete(l.turn.renamed, to)
-		l.turn.left[from] = left
+		if left != (buffers.Identity{}) {
+			l.turn.left[from], l.turn.at[left] = true, from
+		}
 		l.saveSoon()
 	})
 }
@@ -628,10 +634,11 @@ func (l *Ledger) UserRenamed(from, to string) {
 // disk had when Neovim read it, or when the buffer last matched it. While a turn runs, what others changed before the
 // file was opened is the agent's; what the user leaves unsaved is gone.
 func (l *Ledger) FileOpened(o buffers.Opened) {
-	l.box.Put(func() { l.whenKnown(o.Path, false, func() { l.fileOpened(o) }) })
+	file := buffers.IdentityOf(o.Path) // before the agent can replace it
+	l.box.Put(func() { l.whenKnown(o.Path, false, func() { l.fileOpened(o, file) }) })
 }
 
-func (l *Ledger) fileOpened(o buffers.Opened) {
+func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
 	defer func() {
 		l.loaded[o.Path] = o.Loaded
@@ -641,6 +648,7 @@ func (l *Ledger) fileOpened(o buffers.Opened) {
 		return
 	}
 	now, there := l.inBuffer(o, opened)
+	now.file = file
 	told := true
 	switch {
 	case o.Text == nil:
@@ -694,6 +702,7 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	if t != nil {
 		t.seen[now.path] = now.Content
 		t.saved[now.path] = true
+		t.spot(now)
 	}
 	if there {
 		l.remade(t, now.path, now.Content)

@@ -315,6 +315,12 @@ func (w *world) end() {
 // clientWrites is a write of the agent's through its client; given is what it has read.
 func (w *world) clientWrites(name, given, text string) {
 	w.t.Helper()
+	w.clientMakes(name, given, text, false)
+}
+
+// clientMakes is clientWrites of what the user may have reviewed.
+func (w *world) clientMakes(name, given, text string, reviewed bool) {
+	w.t.Helper()
 	path := w.path(name)
 	w.follow(path, true)
 	done := buffers.Written{Path: path, Changed: true, After: &text, Disk: &text}
@@ -323,7 +329,7 @@ func (w *world) clientWrites(name, given, text string) {
 		was := buffers.Decoded(data)
 		done.Before, done.FormBefore = &was, buffers.Form(data)
 		done.Since = changedAt(path)
-		done.Was, _ = os.Lstat(path)
+		done.Was = buffers.IdentityOf(path)
 	}
 	w.disk.Lock()
 	if b := w.bufs[path]; b != nil {
@@ -348,10 +354,10 @@ func (w *world) clientWrites(name, given, text string) {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	w.write(name, string(encoded))
+	w.replace(name, string(encoded))
 	w.chmod(name, mode)
 	done.FormAfter = buffers.Form(encoded)
-	w.ledger.Took(done, "fs", false)
+	w.ledger.Took(done, "fs", reviewed)
 }
 
 // call has the agent do something in a call that names paths.
@@ -439,7 +445,7 @@ func (w *world) savesAs(name string, mode fs.FileMode) {
 	b.synced, b.told, b.gone = b.text, b.text, false
 	w.disk.Unlock()
 	w.must(err)
-	w.write(name, string(data))
+	w.replace(name, string(data))
 	w.chmod(name, mode)
 	text := buffers.Decoded(data)
 	for _, l := range w.sessions {
