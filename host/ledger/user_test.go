@@ -314,6 +314,40 @@ func TestTheFirstLookIsLateAfterARename(t *testing.T) {
 	check.Equal(t, w.tree(), before, "there is %s")
 }
 
+// What a buffer shows of a file that is newer than the last look is known, though the look with which the turn begins is
+// late.
+func TestTheFirstLookIsLateForAShownFile(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	for name, do := range map[string]func(w *world){
+		"removed":        func(w *world) { w.remove("f"); w.sees("f") },
+		"and made anew":  func(w *world) { w.remove("f"); w.sees("f"); w.write("f", "f1\na2\n"); w.sees("f") },
+		"moved to a new": func(w *world) { w.move("f", "g"); w.sees("f") },
+	} {
+		for _, undo := range []bool{false, true} {
+			maxWait = time.Minute
+			w := newWorld(t)
+			w.begin()
+			w.end()
+			w.write("f", "f1\nf2\n")
+			w.edit("f")
+			before := w.tree()
+			maxWait = 0
+			release := w.holdLooks()
+			w.begin()
+			do(w)
+			release()
+			w.sync()
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), before, "%s, undo %v: there is %s", name, undo)
+		}
+	}
+}
+
 // The very first look at the folders is late: what has changed before it is not known, and stays.
 func TestTheFirstLookOfAllIsLate(t *testing.T) {
 	defer func(was time.Duration) { maxWait = was }(maxWait)

@@ -24,7 +24,7 @@ import (
 
 // maxWait is how long a prompt waits for the look at the folders with which its turn begins, and maxFirst how much
 // longer if the first look of all is still in progress.
-var maxWait, maxFirst = time.Second, 500 * time.Millisecond // longer in tests
+var maxWait, maxFirst = 2 * time.Second, 500 * time.Millisecond // longer in tests
 
 // Coarse is how far a file's time may lag behind the clock.
 const Coarse = 20 * time.Millisecond
@@ -78,6 +78,9 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 		}
 		if !changed.Before(t.At.Add(-Coarse)) {
 			s = t.before.State(now.path) // the look came after the change
+			if s.Kind == checkpoint.None && l.loaded[now.path] {
+				return s, false // it was made after that look: its buffer has what it was
+			}
 		}
 	}
 	if s.Kind != checkpoint.None || !now.Exists {
