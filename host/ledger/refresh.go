@@ -26,20 +26,26 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	})
 }
 
-// wish is a job on files as the user has them: it starts when all that they opened, reloaded and wrote before is known.
+// wish is a job on files as the user has them: it starts when all that they opened, reloaded, wrote and renamed before is
+// known.
 func (l *Ledger) wish(do func(done func())) {
 	l.job(func(next func()) {
+		begin := func() {
+			l.renamedSince()
+			do(next)
+		}
 		if w := l.config.Watch(); w != nil {
-			w.Heard(func() { l.box.Put(func() { do(next) }) })
+			w.Heard(func() { l.box.Put(begin) })
 			return
 		}
-		do(next)
+		begin()
 	})
 }
 
 // Files passes the record's files to done, in step with buffers and disk. done runs on the ledger's goroutine.
 func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {
+		l.renamedSince()
 		l.refresh(l.record.Paths(), func() {
 			l.report(nil)
 			done(l.record.Files())

@@ -318,3 +318,24 @@ func TestAcceptedInAMovedFile(t *testing.T) {
 		}
 	}
 }
+
+// What the user has renamed since the turn is decided about under its new name, with what they have typed in it.
+func TestDecidedAfterARename(t *testing.T) {
+	t.Parallel()
+	for do, want := range map[review.Decision]string{review.Reject: "f1\nu1\n", review.Keep: "f1\na1\nu1\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\n")
+		w.sees("f")
+		w.end()
+		w.renames("f", "g")
+		w.types("g", func(now string) string { return now + "u1\n" })
+		w.decide(do, "")
+		check.Equal(t, w.sees("g"), want, "there is %q")
+		if got := w.changes(); strings.Contains(got, "pending") || !strings.Contains(got, "kept") && do == review.Keep {
+			t.Errorf("%s: the record has %s", do, got)
+		}
+	}
+}

@@ -67,7 +67,6 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 			})
 		}
 		// First, what the user has done to the turn's files: a refusal that they have undone is the turn's again.
-		l.renamedSince()
 		l.refresh(l.record.Paths(), func() {
 			t, files, err := l.undoable(again)
 			if err == nil && which != "" && which != t.Name() {
