@@ -99,11 +99,10 @@ func newTurn(prompt string, at time.Time) *turn {
 // New returns a ledger, which does nothing before [Ledger.Run].
 func New(config Config) *Ledger {
 	box := mailbox.New()
-	return &Ledger{
+	l := &Ledger{
 		config: config, box: box,
 		calls:     map[*session.ToolCall]*callState{},
 		said:      map[*session.ToolCall]*callState{},
-		record:    review.New(maxRecorded),
 		originals: originals{store: config.Store, of: map[version]checkpoint.Sum{}},
 		scans:     scanner{config: config, box: box},
 		loaded:    map[string]bool{},
@@ -113,6 +112,13 @@ func New(config Config) *Ledger {
 		version:   map[string]int{},
 		applies:   map[string]bool{},
 	}
+	l.records(review.New(maxRecorded))
+	return l
+}
+
+// records has the ledger use a record. What that forgets may have to come back.
+func (l *Ledger) records(r *review.Record) {
+	l.record, r.Forgets = r, l.originals.keepText
 }
 
 // Run is the goroutine that owns the record; it returns after [Ledger.Close].

@@ -19,9 +19,10 @@ import (
 func TestMoreThanTheRecordHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.box(func() { w.ledger.records(review.New(64 << 10)) })
 	const files = 50
 	text := func(i int, does string) string {
-		return does + "\n" + strings.Repeat(strings.Repeat(fmt.Sprint("file ", i), 90)+"\n", 1500) // 900 KB
+		return does + "\n" + strings.Repeat(fmt.Sprint("file ", i, "\n"), 100) // 900 B
 	}
 	for i := range files {
 		w.write(fmt.Sprint("f", i), text(i, "was"))
@@ -35,6 +36,9 @@ func TestMoreThanTheRecordHolds(t *testing.T) {
 	w.end()
 	last := w.tree()
 	check.Equal(t, strings.Count(w.changes(), "modified"), files, "%d files are listed")
+	if !slices.ContainsFunc(w.files(), func(f review.File) bool { return f.Present.Opaque }) {
+		t.Error("all texts are kept")
+	}
 	if err := w.undo(false); err != nil || w.tree() != first {
 		t.Errorf("undone it is not as before: %v", err)
 	}

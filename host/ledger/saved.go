@@ -234,7 +234,8 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		waits(saved.Session{}, err)
 		return
 	}
-	l.record, l.history, l.resuming = was.Record, was.History, true
+	l.records(was.Record)
+	l.history, l.resuming = was.History, true
 	l.keep.about.Title = cmp.Or(l.keep.about.Title, was.About.Title)
 	for _, o := range was.Originals {
 		l.originals.of[version{o.Mark, o.Form}] = o.Sum

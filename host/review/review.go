@@ -80,6 +80,10 @@ func IsFolder(path string) bool { return strings.HasSuffix(path, "/") }
 
 // Record is what an agent has changed. Its zero value is not ready: see [New]. One goroutine owns it.
 type Record struct {
+	// Forgets hears of the texts that a file was, and that may have to come back, when it is to be known without its text,
+	// so that the record stays below its limit; nil for nobody.
+	Forgets func(Content)
+
 	limit   int
 	lastID  int
 	files   map[string]*file // by path
@@ -793,6 +797,10 @@ func (r *Record) settle(f *file) {
 	for r.bytes > r.limit && r.touched.oldest() != nil {
 		oldest := r.touched.oldest()
 		r.touched.drop(oldest)
+		if r.Forgets != nil {
+			r.Forgets(oldest.Baseline)
+			r.Forgets(oldest.Accepted)
+		}
 		r.bytes -= oldest.size()
 		oldest.text, oldest.gone, oldest.made = nil, nil, oldest.Present.Mark()
 		oldest.settle()
