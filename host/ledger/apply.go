@@ -46,7 +46,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 		l.originals.keepDisk(p.path, p.now)
 		l.edit(p, func(w buffers.Written, err error) {
 			switch {
-			case err == nil && p.made && p.want.Exists && w.Disk != nil && p.nothingOf(contentOf(w.Disk, "")):
+			case err == nil && p.made && w.Disk != nil && p.nothingOf(contentOf(w.Disk, "")):
 				l.removeFile(p.path, done)
 			case err == nil && p.want.Exists && p.now.Form != p.want.Form:
 				l.reform(p, w, done)
@@ -122,7 +122,7 @@ func ended(done func(error)) func(buffers.Written, error) {
 
 // restore gives a file the bytes that it had.
 func (l *Ledger) restore(p target, done func(error)) {
-	data, saved := l.savedBytes(p)
+	data, saved := p.savedBytes()
 	if !saved {
 		var known bool
 		if data, known = l.originals.bytes(p.path, p.want, l.turn); !known {
@@ -143,25 +143,17 @@ func (l *Ledger) restore(p target, done func(error)) {
 }
 
 // savedBytes returns what the disk gets of a file that was taken away under a buffer, if that is known.
-func (l *Ledger) savedBytes(p target) ([]byte, bool) {
+func (p target) savedBytes() ([]byte, bool) {
 	if !isText(p.taken.disk) || !isText(p.want) {
 		return nil, false
 	}
-	if data, known := l.originals.bytes(p.path, p.want, l.turn); known && p.taken.disk.SameText(p.want) {
-		return data, true
-	}
-	data, err := buffers.Encoded(buffers.Lined(p.taken.disk.Text), p.want.Form)
+	data, err := buffers.Encoded(p.taken.disk.Text, p.want.Form)
 	return data, err == nil
 }
 
 // edit gives a file the text and permissions that are wanted.
 func (l *Ledger) edit(p target, done func(buffers.Written, error)) {
-	same := func(now *string) bool {
-		if now == nil {
-			return !p.now.Exists
-		}
-		return p.now.Exists && contentOf(now, "").SameText(p.now)
-	}
+	same := func(now *string) bool { return contentOf(now, "").SameText(p.now) }
 	var mode *fs.FileMode
 	if p.want.Mode != 0 && p.want.Mode != p.now.Mode {
 		mode = &p.want.Mode
@@ -199,13 +191,7 @@ func endedAs(other, text string) string {
 
 // reform gives what an edit has written to the disk the form that is wanted.
 func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
-	text := w.Disk
-	if text == nil {
-		text = w.After
-	}
-	if text == nil {
-		text = &p.want.Text
-	}
+	text := cmp.Or(w.Disk, w.After)
 	data, err := buffers.Encoded(buffers.Lined(*text), p.want.Form)
 	if err != nil {
 		done(fmt.Errorf("its text cannot be written as it was, as %s: %w", p.want.Form, err))
@@ -220,7 +206,7 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}
-	data, saved := l.savedBytes(p)
+	data, saved := p.savedBytes()
 	if !saved {
 		var err error
 		if data, err = l.bytesBack(p); err != nil {

@@ -150,6 +150,9 @@ func (w *world) sound(l *Ledger) {
 	if len(l.jobs) > 0 || l.scans.running || l.resuming {
 		return
 	}
+	if len(l.scans.early)+len(l.scans.then) > 0 {
+		w.t.Error("something waits for a look at the folders that nobody takes")
+	}
 	for path := range l.applies {
 		w.t.Errorf("a decision about %s is never over", path)
 	}
@@ -177,6 +180,11 @@ func (w *world) sound(l *Ledger) {
 		}
 	}
 	if t := l.turn; t != nil && !t.over {
+		for path, was := range t.gone {
+			if t.seen[path].Exists || !was.Exists {
+				w.t.Errorf("%s is taken for gone", path)
+			}
+		}
 		for path, is := range t.disk {
 			if b := w.bufs[path]; b != nil && !b.gone && !is.Opaque && is.Text != buffers.Lined(b.synced) {
 				w.t.Errorf("the disk is taken to have %q in %s", is.Text, path)
@@ -516,9 +524,23 @@ func (w *world) undo(again bool) error {
 
 // files is the record.
 func (w *world) files() []review.File {
-	list := make(chan []review.File)
-	w.ledger.Files(func(files []review.File) { list <- files })
-	return <-list
+	w.t.Helper()
+	told := make(chan []review.File)
+	w.ledger.Files(func(files []review.File) { told <- files })
+	list := <-told
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	for _, f := range list {
+		data, err := os.ReadFile(f.Path)
+		has := buffers.Decoded(data)
+		if b := w.bufs[f.Path]; b != nil {
+			has = b.text
+		}
+		if is := f.Present; err == nil && !w.blind[f.Path] && isText(is) && is.Text != buffers.Lined(has) {
+			w.t.Errorf("the record has %q of %s, which is %q", is.Text, f.Path, has)
+		}
+	}
+	return list
 }
 
 // changes lists the record.
@@ -556,17 +578,18 @@ func (w *world) follow(path string, over bool) {
 	if b == nil {
 		return
 	}
+	read := time.Now()
 	data, err := os.ReadFile(path)
 	switch text := buffers.Decoded(data); {
 	case err != nil && !b.gone && over:
 		b.gone = true
 		was := b.synced
-		w.tells(buffers.Written{Path: path, Deleted: true, Before: &was, FormBefore: b.form})
+		w.tells(buffers.Written{Path: path, Deleted: true, Before: &was, FormBefore: b.form, ReadAt: read})
 	case err != nil, len(data) == 0 && !over, text == b.synced && buffers.Form(data) == b.form && !b.gone:
 	default:
 		mine := b.text
 		after, conflicts := buffers.Merge(b.synced, mine, text)
-		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced}
+		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced, ReadAt: read}
 		if b.gone {
 			done.Created, done.Had, done.Before = true, done.Before, nil
 		}
@@ -713,11 +736,16 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 			failed = os.Chmod(e.Path, *e.Mode)
 		}
 	}
-	has, _ := os.ReadFile(e.Path)
-	disk := buffers.Decoded(has)
+	did := buffers.Written{Path: e.Path}
+	if has, err := os.ReadFile(e.Path); err == nil {
+		did.After, did.FormAfter = new(buffers.Decoded(has)), buffers.Form(has)
+		if b != nil {
+			did.After, did.Disk = new(b.text), did.After
+		}
+	}
 	w.disk.Unlock()
 	w.between("edited", e.Path)
-	done(buffers.Written{Path: e.Path, Disk: &disk, FormAfter: buffers.Form(has)}, failure("edit", e.Path, failed))
+	done(did, failure("edit", e.Path, failed))
 }
 
 // failure is how a fault of a file is told.
