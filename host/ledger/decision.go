@@ -158,7 +158,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	switch {
 	case d.Plan != nil:
 	case d.Which != nil:
-		part = l.partUnder(path, d.Do)
+		p.under, part = l.partUnder(plan, d.Do)
 	case d.Do == review.Reject:
 		if under, known := l.refusalWith(plan); known {
 			p.under = under.of

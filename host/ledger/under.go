@@ -82,15 +82,16 @@ func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
 	return is, true
 }
 
-// partUnder returns what notes what the disk has of the agent's when the user has decided about a part of it; nil where
-// that is not known, or where the buffer lacks some of it.
-func (l *Ledger) partUnder(path string, do review.Decision) func() {
+// partUnder returns what the disk gets where the user decides about a part of a file with unsaved text, nil for the same
+// as the buffer, and what notes that when it is done; nil where what the disk has of the agent's is not known.
+func (l *Ledger) partUnder(plan review.Plan, do review.Decision) (under func(disk, mine string) *string, note func()) {
+	path := plan.Path
 	r, known := l.recordUnder(path, nil)
-	if !known || slices.ContainsFunc(l.behind[path], func(b behind) bool { return b.conflicts }) {
-		return nil
+	if !known {
+		return nil, nil
 	}
 	if was, changed := r.Present(path); !changed || !onDisk(path).SameText(was) {
-		return nil
+		return nil, nil
 	}
 	before, _ := l.record.File(path)
 	turn, in := l.turn, map[*turns.Turn]review.Image{}
@@ -101,13 +102,23 @@ func (l *Ledger) partUnder(path string, do review.Decision) func() {
 	if turn != nil {
 		its, _ = l.recordUnder(path, turn.Turn)
 	}
-	return func() {
+	var refused review.Plan
+	if f, _ := r.File(path); do == review.Reject {
+		which := alike(f, plan.Want.Text, plan.Now.Text)
+		if of, err := r.Plan(path, do, which); len(which.Parts) > 0 && err == nil && isText(of.Want) {
+			refused, under = of, refusal{of.Now, of.Want}.of
+		}
+	}
+	return under, func() {
+		if under != nil {
+			r.Commit(refused)
+		}
 		is := onDisk(path)
+		r.Now(path, is)
 		if do == review.Keep {
 			f, _ := l.record.File(path)
 			keepLike(r, path, before.Accepted.Text, f.Accepted.Text)
 		}
-		r.Now(path, is)
 		if its != nil {
 			its.Now(path, is)
 			in[turn.Turn] = its.Image(path)
@@ -120,10 +131,18 @@ func (l *Ledger) partUnder(path string, do review.Decision) func() {
 // keepLike keeps that part of what is pending in a record that made is of an accepted text.
 func keepLike(r *review.Record, path, was, is string) {
 	f, _ := r.File(path)
-	if which := f.Like(was, is); len(which.Parts) > 0 {
-		which.Lines = true
+	if which := alike(f, was, is); len(which.Parts) > 0 {
 		keepIn(r, path, which)
 	}
+}
+
+// alike selects those lines of what is pending in a file that were changed alike in another text of it, from was to is.
+func alike(f review.File, was, is string) review.Selection {
+	which := review.Selection{Lines: true}
+	for _, s := range f.Like(was, is) {
+		which.Parts = append(which.Parts, s.Parts...)
+	}
+	return which
 }
 
 // of returns what the disk gets, or nil if it has something else by now.

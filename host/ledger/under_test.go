@@ -9,6 +9,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
@@ -581,21 +582,35 @@ func TestWhatARefusalGivesTheDisk(t *testing.T) {
 	}
 }
 
-// A part that the user has kept stays so where something else conflicts with what is not saved, and that is given up.
-func TestAPartThatIsKeptBesideAConflict(t *testing.T) {
+// A part that the user has decided about stays so where something else conflicts with what is not saved, when that is given
+// up, when the rest is refused, and when the turn is undone.
+func TestAPartThatIsDecidedBesideAConflict(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\nf2\nf3\nf4\nf5\n")
-	w.edit("f")
-	w.types("f", func(string) string { return "f1\nu2\nf3\nf4\nf5\n" })
-	w.begin()
-	w.write("f", "f1\na2\nf3\nf4\na5\n")
-	w.sees("f")
-	w.end()
-	w.decideFirst(review.Keep, "f")
-	w.rereads("f")
-	w.decide(review.Reject, "")
-	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\na5\n", "all else refused there is %q")
+	for do, part := range map[review.Decision]string{review.Keep: "a5", review.Reject: "f5"} {
+		for _, rereads := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\nf3\nf4\nf5\n")
+			w.edit("f")
+			w.types("f", func(string) string { return "f1\nu2\nf3\nf4\nf5\n" })
+			w.begin()
+			w.write("f", "f1\na2\nf3\nf4\na5\n")
+			w.sees("f")
+			w.end()
+			w.decideFirst(do, "f")
+			if rereads {
+				w.rereads("f")
+				w.decide(review.Reject, "")
+				check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\n"+part+"\n", "all else refused there is %q")
+				continue
+			}
+			w.decide(review.Reject, "")
+			check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nf4\n"+part+"\n", "all else refused the disk has %q")
+			if do == review.Keep {
+				w.must(w.undo(false))
+				check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nf4\nf5\n", "undone, the disk has %q")
+			}
+		}
+	}
 }
 
 // All that came under unsaved text is refused, also where the file was made anew in between, but for what the user had
@@ -722,6 +737,33 @@ func TestAHunkKeptUnderUnsavedTextAndUndone(t *testing.T) {
 		check.Equal(t, w.onDisk("f"), c.refused, "%s: with the rest refused the disk has %q", name)
 		w.must(w.undo(false))
 		check.Equal(t, w.onDisk("f"), was, "%s: undone, the disk has %q", name)
+	}
+}
+
+// A hunk that is refused comes back on the disk where it was there, among lines that the user has taken out of the buffer
+// without saving, and an undo of its turn does not bring it back again.
+func TestAHunkRefusedUnderUnsavedTextAndUndone(t *testing.T) {
+	t.Parallel()
+	const was = "f1\nf2\nf3\nf4\n"
+	for name, c := range map[string]struct{ agents, users, refused, undone string }{
+		"the last line":   {"f1\nf2\na1\nf3\n", "f1\nf2\na1\n", was, "f1\nf2\nf4\n"},
+		"in two places":   {"f1\na1\nf2\na2\nf4\n", "f1\na1\na2\nf4\n", was, "f1\nf3\nf4\n"},
+		"and other lines": {"a1\nf2\na2\nf3\n", "a1\nf2\na2\n", "f1\nf2\na2\nf3\n", "f1\nf2\nf4\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", was)
+		w.edit("f")
+		w.begin()
+		w.write("f", c.agents)
+		w.sees("f")
+		w.types("f", func(string) string { return c.users })
+		w.end()
+		w.decideFirst(review.Reject, "f")
+		check.Equal(t, w.onDisk("f"), c.refused, "%s: refused, the disk has %q", name)
+		w.ledger.Undo(false, false, "", func(int, int) bool { return true }, func(*turns.Turn, []turns.Step, error) {})
+		w.sync()
+		check.Equal(t, w.onDisk("f"), was, "%s: undone, the disk has %q", name)
+		check.Equal(t, w.bufs[w.path("f")].text, c.undone, "%s: undone, the buffer has %q", name)
 	}
 }
 

@@ -405,34 +405,6 @@ func (f File) Changes() []Change {
 	return list
 }
 
-// Find returns the places where what is pending has made new lines of old ones.
-func (f File) Find(old, new []string) (parts []linediff.Edit) {
-	for _, c := range f.Changes() {
-		if c.State != Pending {
-			continue
-		}
-		for _, a := range placesOf(old, c.Old) {
-			for _, b := range placesOf(new, c.New) {
-				parts = append(parts, linediff.Edit{A0: c.Part.A0 + a, A1: c.Part.A0 + a + len(old), B0: c.Part.B0 + b, B1: c.Part.B0 + b + len(new)})
-			}
-		}
-	}
-	return parts
-}
-
-// placesOf returns where some lines are among others; no lines are only where there are none.
-func placesOf(some, lines []string) (at []int) {
-	if len(some) == 0 && len(lines) > 0 {
-		return nil
-	}
-	for i := range len(lines) - len(some) + 1 {
-		if slices.Equal(lines[i:i+len(some)], some) {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
 // Lines selects what is pending in lines of the present text, from first to last, counted from 1: the lines
 // themselves and those that they replace, one by one, and what was removed between them.
 func (f File) Lines(first, last int) Selection {

@@ -667,19 +667,6 @@ func TestUndoLeavesWhatWasAcceptedBeside(t *testing.T) {
 	}
 }
 
-// Where what is pending has made lines of others: whole changes and parts of them, as often as they are there.
-func TestChangesAreFoundByTheirLines(t *testing.T) {
-	t.Parallel()
-	r := play([]step{agent(letters("abcdef"), letters("aXYdeXYf"))})
-	f, _ := r.File("f")
-	for what, want := range map[string]string{
-		"bc>XY": "[{1 3 1 3}]", "b>X": "[{1 2 1 2}]", "b>Y": "[{1 2 2 3}]", ">XY": "[{5 5 5 7}]", ">X": "[{5 5 5 6}]", "bc>": "[]", ">Y": "[{5 5 6 7}]", "x>X": "[]", "b>Z": "[]",
-	} {
-		old, now, _ := strings.Cut(what, ">")
-		check.Equal(t, fmt.Sprint(f.Find(linediff.Lines(letters(old)), linediff.Lines(letters(now)))), want, "%s is at %s", what)
-	}
-}
-
 // What was done to another text of the file is found among what is pending, also where the user has changed it there.
 func TestTheSameIsFoundInAnotherText(t *testing.T) {
 	t.Parallel()
@@ -687,17 +674,23 @@ func TestTheSameIsFoundInAnotherText(t *testing.T) {
 	r := play([]step{agent(lines("a b c d e f"), lines("a XX1 YY1 d f ZZ1"))})
 	f, _ := r.File("f")
 	for what, want := range map[string]string{
-		"a b c d e f > a XX1 YY1 d e f":   "[{1 3 1 3}]", // whole
-		"a b c d f > a XX1 c d f":         "[{1 2 1 2}]", // a part
-		"a b c d > a d":                   "[{1 3 1 1}]", // without what the user has taken out
-		"a c d f > a XX1 c d f":           "[{1 1 1 2}]", // beside what they have put back
-		"a b c d e f > a b c XX1x d e f":  "[{1 1 1 2}]", // which they have changed
-		"a u b c d e > a u b c d ZZ1x":    "[{4 5 4 4} {6 6 5 6}]",
-		"a b c d e f > a b c d e f u":     "[]",
-		"a b c d e f > a b c other d e f": "[]",
+		"a b c d e f > a XX1 YY1 d e f":     "[{1 3 1 3}] true", // whole
+		"a b c d f > a XX1 c d f":           "[{1 2 1 2}] true", // a part
+		"a b c d > a d":                     "[{1 3 1 1}] true", // without what the user has taken out
+		"a c d f > a XX1 c d f":             "[{1 1 1 2}] true", // beside what they have put back
+		"a b c d e f > a b c XX1x d e f":    "[{1 1 1 2}] true", // which they have changed
+		"a u b c d e > a u b c d ZZ1x":      "[{4 5 4 4} {6 6 5 6}] true",
+		"a b c d e f > a XX1 YY1 d e f ZZ1": "[{1 3 1 3}] true[{6 6 5 6}] true",
+		"a u b c d e f > a XX1 d e f":       "[{1 3 1 2}] false",
+		"a b c d e f > a b c d e f u":       "[] false",
+		"a b c d e f > a b c other d e f":   "[] false",
 	} {
 		was, is, _ := strings.Cut(what, " > ")
-		check.Equal(t, fmt.Sprint(f.Like(lines(was), lines(is)).Parts), want, "%s is at %s", what)
+		var got string
+		for _, s := range f.Like(lines(was), lines(is)) {
+			got += fmt.Sprint(s.Parts, s.All)
+		}
+		check.Equal(t, got, want, "%s is at %s", what)
 	}
 }
 
@@ -736,13 +729,7 @@ func TestHunksOfWholeFiles(t *testing.T) {
 func TestPartsOfAnEdit(t *testing.T) {
 	t.Parallel()
 	e := linediff.Edit{A0: 1, A1: 3, B0: 1, B1: 4}
-	set := func(at ...int) map[int]bool {
-		m := map[int]bool{}
-		for _, i := range at {
-			m[i] = true
-		}
-		return m
-	}
+	set := func(of []int) func(int) bool { return func(at int) bool { return slices.Contains(of, at) } }
 	for name, c := range map[string]struct {
 		gone, came []int
 		want       string
@@ -755,6 +742,6 @@ func TestPartsOfAnEdit(t *testing.T) {
 		"two apart":     {nil, []int{1, 3}, "[{3 3 3 4} {1 1 1 2}]"},
 		"none of its":   {[]int{7}, []int{9}, "[]"},
 	} {
-		check.Equal(t, fmt.Sprint(partsOf(e, set(c.gone...), set(c.came...))), c.want, "%s: %s", name)
+		check.Equal(t, fmt.Sprint(partsOf(e, set(c.gone), set(c.came))), c.want, "%s: %s", name)
 	}
 }

@@ -25,38 +25,61 @@ func (f File) Written(before File, was string) (which Selection) {
 		}
 	}
 	for _, e := range f.text.pending.edits {
-		which.Parts = append(which.Parts, partsOf(e, gone, came)...)
+		which.Parts = append(which.Parts, partsOf(e, func(at int) bool { return gone[at] }, func(at int) bool { return came[at] })...)
 	}
 	return which
 }
 
-// Like selects the part of what is pending that does what was done to another text of the file, from was to is: it removes
+// Same is what is pending in a file that does the same as an edit of another of its texts.
+type Same struct {
+	Edit  linediff.Edit
+	Parts []linediff.Edit // for a Selection
+	All   bool            // they have all lines of the edit
+}
+
+// Like returns what is pending that does what was done to another text of the file, from was to is, edit by edit: it removes
 // and adds the same lines, or those of which the user has made others there.
-func (f File) Like(was, is string) (which Selection) {
+func (f File) Like(was, is string) []Same {
 	if f.text == nil {
-		return which
+		return nil
 	}
 	old, now := linediff.Lines(was), linediff.Lines(is)
-	removed, fresh := map[int]bool{}, map[int]bool{} // lines of was, and of is
+	var list []Same
+	removes, adds := map[int]int{}, map[int]int{} // by the line of was or is: which edit, from 1
 	for _, e := range linediff.Compare(old, now) {
+		list = append(list, Same{Edit: e})
 		for at := e.A0; at < e.A1; at++ {
-			removed[at] = true
+			removes[at] = len(list)
 		}
 		for at := e.B0; at < e.B1; at++ {
-			fresh[at] = true
+			adds[at] = len(list)
 		}
 	}
-	gone, came := map[int]bool{}, map[int]bool{} // lines of the accepted text, and of the present one
+	gone, came := map[int]int{}, map[int]int{} // the same by the line of the accepted text, and of the present one
 	for at, in := range became(linediff.Lines(f.text.accepted()), old) {
-		gone[at] = removed[in]
+		gone[at] = removes[in]
 	}
 	for at, in := range became(linediff.Lines(f.text.present()), now) {
-		came[at] = fresh[in]
+		came[at] = adds[in]
 	}
 	for _, e := range f.text.pending.edits {
-		which.Parts = append(which.Parts, partsOf(e, gone, came)...)
+		in := map[int]bool{}
+		for at := e.A0; at < e.A1; at++ {
+			in[gone[at]] = true
+		}
+		for at := e.B0; at < e.B1; at++ {
+			in[came[at]] = true
+		}
+		delete(in, 0)
+		for n := range in {
+			parts := partsOf(e, func(at int) bool { return gone[at] == n }, func(at int) bool { return came[at] == n })
+			list[n-1].Parts = append(list[n-1].Parts, parts...)
+		}
 	}
-	return which
+	for i, s := range list {
+		list[i].All = sizeOf(s.Parts) == sizeOf([]linediff.Edit{s.Edit})
+	}
+	return list
 }
 
 // became returns which of the lines now the user has made of each of the lines old, if any.
@@ -82,7 +105,7 @@ func became(old, now []string) map[int]int {
 }
 
 // partsOf returns the parts of an edit that have just these of the lines it removes and adds.
-func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
+func partsOf(e linediff.Edit, gone, came func(line int) bool) (parts []linediff.Edit) {
 	removed, added := runs(e.A0, e.A1, gone), runs(e.B0, e.B1, came)
 	for len(removed)+len(added) > 0 { // the last ones first: what is new is below what it replaces
 		part := linediff.Edit{A0: e.A1, A1: e.A1, B0: e.B0, B1: e.B0}
@@ -103,10 +126,10 @@ func partsOf(e linediff.Edit, gone, came map[int]bool) (parts []linediff.Edit) {
 }
 
 // runs returns the runs of lines in [from, to) that are all in a set.
-func runs(from, to int, in map[int]bool) (list []place) {
+func runs(from, to int, in func(line int) bool) (list []place) {
 	for at := from; at < to; at++ {
 		switch last := len(list) - 1; {
-		case !in[at]:
+		case !in(at):
 		case last >= 0 && list[last].to == at:
 			list[last].to++
 		default:

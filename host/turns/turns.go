@@ -193,12 +193,11 @@ func (t *Turn) refused(path string, was, is review.Content) review.Content {
 	}
 	var which review.Selection
 	old, now, left, at := linediff.Lines(was.Text), linediff.Lines(is.Text), "", 0
-	for _, e := range linediff.Compare(old, now) {
-		left += strings.Join(old[at:e.A0], "")
-		at = e.A0
-		if parts := f.Find(now[e.B0:e.B1], old[e.A0:e.A1]); len(parts) == 1 {
-			which.Parts = append(which.Parts, parts[0])
-			left, at = left+strings.Join(now[e.B0:e.B1], ""), e.A1
+	for _, s := range f.Like(is.Text, was.Text) {
+		if s.All {
+			which.Parts = append(which.Parts, s.Parts...)
+			left += strings.Join(old[at:s.Edit.B0], "") + strings.Join(now[s.Edit.A0:s.Edit.A1], "")
+			at = s.Edit.B1
 		}
 	}
 	if plan, err := t.record.Plan(path, review.Reject, which); len(which.Parts) > 0 && err == nil && t.record.Commit(plan) {
