@@ -11,7 +11,7 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 	if !ok {
 		return
 	}
-	removed := !was.Exists && before.Baseline.Exists && !before.Baseline.Opaque // which was not in the question
+	removed := !was.Exists && before.Accepted.Exists && !before.Accepted.Opaque // which was not in the question
 	which := review.Selection{Lines: was.Exists || removed, Form: was.Form != is.Form}
 	if (was.Exists || removed) && is.Exists && !was.Opaque && !is.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts

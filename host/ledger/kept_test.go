@@ -157,6 +157,19 @@ func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
 	}
 }
 
+// A file that the agent has made, which the user has accepted, and that it then removes and makes anew: the removal waits.
+func TestAcceptedAgainWhereANewFileWasRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.clientMakes("f", "", "a1\na2\n", true)
+	w.remove("f")
+	w.clientMakes("f", "", "a2\na3\n", true)
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "a1\na2\na3\n", "refused there is %q")
+}
+
 // The user accepts a write to a file that has been changed past the client, of which nobody has told yet: what that
 // took away comes back when it is refused, and the write stays.
 func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {
