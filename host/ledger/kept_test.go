@@ -170,6 +170,22 @@ func TestAcceptedAgainWhereANewFileWasRemoved(t *testing.T) {
 	check.Equal(t, w.sees("f"), "a1\na2\na3\n", "refused there is %q")
 }
 
+// Undoing an accepted write by u leads back to what waited before it, which the write may have reversed.
+func TestUndoneAcceptedWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.clientMakes("f", "f1\na1\n", "f1\nf2\na2\n", true)
+	w.types("f", func(string) string { return "f1\na1\n" })
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nf2\n", "refused there is %q")
+}
+
 // The user accepts a write to a file that has been changed past the client, of which nobody has told yet: what that
 // took away comes back when it is refused, and the write stays.
 func TestAnAcceptedWriteOverWhatNobodyHasTold(t *testing.T) {

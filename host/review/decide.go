@@ -25,6 +25,9 @@ type Selection struct {
 	Parts []linediff.Edit // of what is pending: lines of the accepted text that became lines of the present one
 	Lines bool            // not the permissions, also where no line waits any more; and not the form, unless Form says so
 	Form  bool
+	// Made says that the agent's last change made it, and that the user had decided about that beforehand: whoever undoes
+	// the change undoes the decision.
+	Made bool
 }
 
 // Plan is the outcome of a decision.
@@ -88,6 +91,9 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		}
 		if changed {
 			n.text, n.Present.Text = &l, l.present()
+		}
+		if changed && which.Made && f.text == f.agents {
+			n.texts, n.agents = append(slices.Clone(f.texts[:len(f.texts)-1]), n.text), n.text
 		}
 	}
 	switch {
