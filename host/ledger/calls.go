@@ -153,7 +153,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 	moved := map[string]bool{}
 	for _, m := range named.moves {
 		from, to := files[real[m[0]]], files[real[m[1]]]
-		if from.path == "" || to.path == "" || from.Exists || !to.Exists || t == nil || t.over {
+		if from.path == "" || from.Exists || !to.Exists || t == nil || t.over {
 			continue
 		}
 		was, known := l.known(t, from)

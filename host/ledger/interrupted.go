@@ -341,7 +341,7 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 
 // sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
 // buffer did meanwhile. shown says that one showed it.
-func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) fileState {
+func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) (judged fileState) {
 	if was, _ := l.known(t, now); now.saved && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
 		users.Mode = was.Mode
@@ -351,7 +351,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	if now.saved || now.Exists && now.since.After(ended.Add(Coarse)) { // it is as the user has written it, after that perhaps
 		t.seen[now.path], t.disk[now.path], t.saved[now.path] = now.Content, now.Content, true
 		l.userNow(now.path, now.Content)
-		return fileState{}
+		return
 	}
 	shows, inBuffer := now.Content, now.loaded
 	if now.loaded {
@@ -363,9 +363,8 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	had, told := t.disk[now.path]
 	if !told { // then the disk was never told to be another one
 		s := t.first.State(now.path)
-		if had, told = l.originals.content(s); s.Kind == checkpoint.None {
-			had, told = review.Content{}, true
-		}
+		had, told = l.originals.content(s)
+		told = told || s.Kind == checkpoint.None
 	}
 	if !told {
 		return now
@@ -386,10 +385,10 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	case !inBuffer && seen:
 		t.seen[now.path] = now.Content
 		l.userNow(now.path, now.Content)
-	case inBuffer && now.unsaved:
+	case now.unsaved:
 		l.noteUnsaved(t, now.path)
 	}
-	return fileState{} // the rest is in a buffer
+	return // the rest is in a buffer
 }
 
 // inLivingBuffer records a change by the agent from what the disk had, which a buffer may have taken over: of a Neovim

@@ -295,6 +295,7 @@ func TestAcceptedInAMovedFile(t *testing.T) {
 				w.saved("f")
 			}
 			w.sync()
+			w.sync() // and has been looked at
 			w.move("f", "g")
 			w.write("g", "f1\nf2\na1\n")
 		},

@@ -112,8 +112,7 @@ func (l *Ledger) save() {
 // written notes that an image is on the disk, or why not.
 func (l *Ledger) written(image *saved.Image, bytes int, err error) {
 	if l.keep.bytes = bytes; bytes > atOnce {
-		pause := time.Duration(bytes) * time.Second / saveRate
-		l.keep.next = time.Now().Add(min(max(minPause, pause), maxPause))
+		l.keep.next = time.Now().Add(min(time.Duration(bytes)*time.Second/saveRate, maxPause))
 	}
 	if l.keep.image != image {
 		return // more has come

@@ -26,7 +26,7 @@ func (l *Ledger) underIn(path string) (paths []string) {
 		if path != "" && p != path || l.behind[p] != nil {
 			continue
 		}
-		if r, known := l.refusalUnder(p, nil); known && !r.idle() {
+		if r, _ := l.refusalUnder(p, nil); !r.idle() {
 			paths = append(paths, p)
 		}
 	}
@@ -44,13 +44,12 @@ func (r refusal) idle() bool { return r.now.SameText(r.want) }
 // known: the buffer, which record and turns have, may lack lines that both had, and says less of where a line belongs.
 func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, known bool) {
 	s, noted := l.inStep[path]
+	if !noted {
+		return
+	}
 	was := s.record
 	if of != nil {
-		image, ran := s.turns[of]
-		was, noted = image, noted && (ran || l.turn != nil && l.turn.Turn == of)
-	}
-	if !noted {
-		return nil, false
+		was = s.turns[of] // nothing, if it has begun since
 	}
 	r = review.New(maxRecorded)
 	r.SetBack(path, was)
@@ -69,17 +68,16 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 }
 
 // refusalUnder returns what refuses all of that, or what undoes a turn's, if it has lines.
-func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
-	r, known := l.recordUnder(path, of)
-	if !known {
-		return refusal{}, false
+func (l *Ledger) refusalUnder(path string, of *turns.Turn) (is refusal, known bool) {
+	r, noted := l.recordUnder(path, of)
+	if !noted {
+		return
 	}
 	plan, _ := r.Plan(path, review.Reject, review.Selection{})
-	is := refusal{plan.Now, plan.Want}
-	if plan.Back != "" || !isText(is.now) || !isText(is.want) || is.now.Form != is.want.Form || !onDisk(path).SameText(is.now) {
-		return refusal{}, false
+	if now, want := plan.Now, plan.Want; plan.Back == "" && isText(now) && isText(want) && now.Form == want.Form && onDisk(path).SameText(now) {
+		return refusal{now, want}, true
 	}
-	return is, true
+	return
 }
 
 // partUnder returns what the disk gets where the user decides about a part of a file with unsaved text, nil for the same
@@ -196,9 +194,9 @@ func (l *Ledger) keepUnder(path string) {
 
 // refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
 // changes no lines, or what the disk has is not known.
-func (l *Ledger) refusalWith(plan review.Plan) (refusal, bool) {
+func (l *Ledger) refusalWith(plan review.Plan) (is refusal, known bool) {
 	if plan.Back != "" || plan.Now.Text == plan.Want.Text {
-		return refusal{}, false
+		return
 	}
 	return l.refusalUnder(plan.Path, nil)
 }
@@ -299,7 +297,7 @@ func (l *Ledger) settled(path string) {
 // editUnder edits the disk under a buffer's unsaved text with to, and leaves the buffer alone.
 func (l *Ledger) editUnder(path string, to func(disk, mine string) *string, done func(error)) {
 	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
-		if err == nil && l.turn != nil && w.Disk != nil {
+		if l.turn != nil && w.Disk != nil {
 			l.turn.disk[path] = contentOf(w.Disk, w.FormAfter)
 		}
 		done(err)

@@ -108,7 +108,7 @@ func (l *Ledger) leftUnder(t *turns.Turn) (files []turns.FileChange) {
 		if slices.ContainsFunc(t.Files, func(f turns.FileChange) bool { return f.Path == path }) {
 			continue
 		}
-		if r, known := l.refusalUnder(path, t); known && !r.idle() {
+		if r, _ := l.refusalUnder(path, t); !r.idle() {
 			files = append(files, turns.FileChange{Path: path, Before: r.want, After: r.now, Under: true})
 		}
 	}

@@ -153,9 +153,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 		if kept {
 			keepWritten(l.record, now.path, inRecord, was, is)
 		}
-		if b.turn != l.turn {
-			l.take(b.turn)
-		}
+		l.take(b.turn)
 	}
 	if !noted { // the user has decided about a part since
 		keepLike(l.record, now.path, inBuffer.Baseline.Text, inBuffer.Accepted.Text)

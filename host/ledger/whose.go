@@ -31,9 +31,9 @@ const Coarse = 20 * time.Millisecond
 
 // known returns what a file was when last seen in a turn, or else when that began; false if neither is known. now is
 // what is there, which saves reading what has not changed.
-func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
+func (l *Ledger) known(t *turn, now fileState) (was review.Content, known bool) {
 	if t == nil || t.over {
-		return review.Content{}, false
+		return
 	}
 	if is, ok := t.seen[now.path]; ok {
 		return is, true
@@ -45,10 +45,8 @@ func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 	switch {
 	case s.Kind == checkpoint.None && !listed:
 		return l.record.Present(now.path)
-	case s.Kind == checkpoint.None:
-		return review.Content{}, true
 	case s.Kind != checkpoint.File:
-		return review.Content{}, false
+		return was, s.Kind == checkpoint.None
 	case !now.loaded && now.Exists && s.Size == now.size && s.Changed == now.since.UnixNano():
 		now.Mode = s.Mode.Perm() // which may have been looked up later
 		return now.Content, true
@@ -64,11 +62,11 @@ func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 // atBegin returns what the folders had at a path when a turn began; listed is false if no look covered it.
 func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed bool) {
 	if t.first == nil {
-		return s, false
+		return
 	}
 	s = t.first.State(now.path)
 	if t.late && t.before != nil && !t.saved[now.path] && t.away[now.path] == "" {
-		changed := time.Unix(0, max(s.ModTime, s.Changed))
+		changed := time.Unix(0, s.Changed)
 		if s.Kind == checkpoint.None { // perhaps it was removed
 			if folder, err := os.Stat(filepath.Dir(now.path)); err != nil {
 				changed = t.At // with its folder
@@ -736,7 +734,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
 		return review.Content{}, true
-	case loaded && running && l.account(t, now):
+	case loaded && l.account(t, now):
 		l.sawAgents(now.path)
 		return now.Content, true
 	case t != nil:

@@ -712,7 +712,7 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 		switch {
 		case e.Change == nil && (b == nil || now == nil || b.text == b.synced): // there is no unsaved text
 		case e.Change == nil:
-			b.synced = *e.Disk(b.synced, b.text)
+			b.synced = *cmp.Or(e.Disk(b.synced, b.text), &b.synced)
 			failed = writeEncoded(e.Path, b.synced, form)
 		case next == nil:
 			failed = os.Remove(e.Path)
