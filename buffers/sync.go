@@ -567,6 +567,12 @@ func (f *Files) WasInStep(path, text, form string) {
 	}
 }
 
+// InStep returns the disk's text and form that a buffer was last in step with, as far as that is known.
+func (f *Files) InStep(path string) (text, form string, known bool) {
+	is, known := f.synced.get(path)
+	return is.text, is.form, known
+}
+
 // gone reports whether err means that there is no file left to sync with, and returns a note for the user.
 func gone(path string, err error) (note string, ok bool) {
 	switch {

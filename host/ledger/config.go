@@ -55,6 +55,7 @@ type Watch interface {
 type Files interface {
 	Edit(context.Context, buffers.Edit, func(buffers.Written, error))
 	Restore(context.Context, buffers.Restored, func(buffers.Written, error))
+	InStep(path string) (text, form string, known bool)
 	WasInStep(path, text, form string)
 }
 

@@ -588,6 +588,26 @@ func TestWhatABufferWasInStepWithWhenAHostDied(t *testing.T) {
 	}
 }
 
+// A new host is told what the buffer of a file was in step with that the agent had moved away, however often it has changed
+// that since.
+func TestWhatABufferWasInStepWithBeforeAMove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.move("f", "g")
+	w.sees("f")
+	w.types("f", func(string) string { return "f1\nf2\nu1\n" })
+	w.clientWrites("g", "f1\nf2\n", "a1\nf2\n")
+	for range 2 {
+		w.killed(true)
+		check.Equal(t, w.inStep[w.path("f")], "f1\nf2\n", "the buffer was in step with %q")
+		clear(w.inStep)
+	}
+}
+
 // What the user has made of bytes cannot be told from the agent's, also by a host that takes the turn up.
 func TestBytesThatTheUserHasChangedToo(t *testing.T) {
 	t.Parallel()

@@ -150,7 +150,7 @@ func (l *Ledger) toSave() saved.Session {
 	if len(l.history.Turns) > 0 && about.Title == "" {
 		about.Title = beginning(l.history.Turns[0].Prompt)
 	}
-	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running(), Unsaved: l.unsavedToSave(), Taken: l.takenToSave()}
+	s := saved.Session{About: about, Record: l.record, History: l.history, Comments: l.keep.unsent.comments, Told: l.keep.unsent.told, Running: l.running(), Unsaved: l.unsavedToSave(), Taken: l.takenToSave(), InStep: l.inStepToSave()}
 	for at := range l.textless() {
 		s.Originals = append(s.Originals, saved.Original{Mark: at.Mark, Form: at.Form, Sum: l.originals.of[at]})
 	}
@@ -248,7 +248,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 		l.config.Background(func() {
 			select {
 			case <-w.Tracks():
-				l.box.Put(func() { l.record.Away(l.wasInStep) })
+				l.box.Put(func() { l.wereInStep(was.InStep) })
 			case <-l.config.Over.Done():
 			}
 		})
@@ -258,7 +258,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 			l.awaitTracked() // otherwise unsaved text would look removed
 			l.box.Put(func() {
 				l.takeUpTurn(was, func() {
-					l.record.Away(l.wasInStep) // what the killed host had not recorded, too
+					l.wereInStep(was.InStep) // with what the killed host had not recorded, too
 					l.resuming = false
 					l.refresh(l.record.Paths(), func() {
 						l.report(nil)
@@ -269,6 +269,25 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 			})
 		})
 	})
+}
+
+// inStepToSave returns what the buffers of files that the agent has taken away were last in step with.
+func (l *Ledger) inStepToSave() (list []saved.InStep) {
+	l.record.Away(func(path string, _ review.Content) {
+		if text, form, known := l.config.Files.InStep(path); known && l.loaded[path] {
+			list = append(list, saved.InStep{Path: path, Text: text, Form: form})
+		}
+	})
+	slices.SortFunc(list, func(a, b saved.InStep) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+// wereInStep is wasInStep for those of files that the agent has taken away: as was saved, or else as the record has them.
+func (l *Ledger) wereInStep(saved []saved.InStep) {
+	for _, is := range saved {
+		l.wasInStep(is.Path, contentOf(&is.Text, is.Form))
+	}
+	l.record.Away(l.wasInStep)
 }
 
 // wasInStep notes what a buffer whose file is gone was last in step with.

@@ -764,6 +764,16 @@ func writeEncoded(path, text, form string) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
+func (w *world) InStep(path string) (text, form string, known bool) {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	b := w.bufs[path]
+	if b == nil {
+		return "", "", false
+	}
+	return b.synced, b.form, true
+}
+
 func (w *world) WasInStep(path, text, _ string) {
 	w.disk.Lock()
 	defer w.disk.Unlock()

@@ -61,6 +61,7 @@ type Session struct {
 	Running   *Running // the running turn; nil for none
 	Unsaved   []Unsaved
 	Taken     []Taken
+	InStep    []InStep
 }
 
 // Original says where the store has the exact bytes of a content without a text.
@@ -90,6 +91,7 @@ type index struct {
 	Running  []byte // a savedRunning, or nothing
 	Unsaved  []byte // a list of savedUnsaved, or nothing
 	Taken    []byte // a list of savedTaken, or nothing
+	InStep   []byte // a list of InStep, or nothing
 }
 
 // savedTurn is a turn, and for one that was undone what the undo did.
@@ -126,6 +128,7 @@ type (
 	running  struct{}
 	unsaved  struct{}
 	taken    struct{}
+	inStep   struct{}
 )
 
 // turnState detects changed files of a turn by their addresses: they are never changed in place.
@@ -238,6 +241,12 @@ func Take(s Session, was *Image) (*Image, error) {
 	}
 	if len(s.Taken) > 0 {
 		to.Taken = i.part(taken{}, nil, func(name func(string) string) ([]byte, error) { return encodeTaken(s.Taken, name) })
+	}
+	if len(s.InStep) > 0 {
+		to.InStep = i.part(inStep{}, nil, func(name func(string) string) ([]byte, error) {
+			list, _ := mapInStep(s.InStep, func(text string) (string, error) { return name(text), nil })
+			return encoded(list)
+		})
 	}
 	slices.SortFunc(to.Exact, func(a, b Original) int {
 		return cmp.Or(cmp.Compare(a.Mark, b.Mark), cmp.Compare(a.Form, b.Form))
@@ -384,6 +393,14 @@ func decode(data []byte, limit int, texts map[checkpoint.Sum]string, content fun
 	}
 	if len(from.Taken) > 0 {
 		if s.Taken, err = decodeTaken(from.Taken, text); err != nil {
+			return fail(err)
+		}
+	}
+	if len(from.InStep) > 0 {
+		if err = decoded(from.InStep, &s.InStep); err == nil {
+			s.InStep, err = mapInStep(s.InStep, text)
+		}
+		if err != nil {
 			return fail(err)
 		}
 	}

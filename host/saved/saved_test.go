@@ -155,6 +155,7 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		Path: "/cwd/g", From: "/cwd/f", At: turn.At.UTC(), All: Returning{Disk: review.Text(long("disk")), Had: record.Image("/cwd/f")},
 		Its: Returning{Disk: review.Text("short"), Had: other.Image("/cwd/f"), Lost: true},
 	}}
+	s.InStep = []InStep{{"/cwd/f", long("in step"), review.Plain}, {"/cwd/h", "short", "latin1"}}
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
 	check.Equal(t, marks[0].Seen.Text, long("f"), "the marks are others after they were saved: %v")
@@ -168,6 +169,7 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		!reflect.DeepEqual(r.Turn.Back, turn.State().Back) || !reflect.DeepEqual(r.Turn.Record.Files(), turn.State().Record.Files()) {
 		t.Errorf("the turn that runs is %+v", got.Running)
 	}
+	check.Slice(t, got.InStep, s.InStep, "in step were %+v")
 	if len(got.Taken) != 1 {
 		t.Fatalf("taken away are %+v", got.Taken)
 	}

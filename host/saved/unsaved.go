@@ -29,6 +29,20 @@ type Behind struct {
 	Kept      bool           // the user had accepted it
 }
 
+// InStep is the disk's text that the buffer of a file was last in step with which the agent has taken away.
+type InStep struct{ Path, Text, Form string }
+
+// mapInStep returns a copy of a list with each text replaced by f.
+func mapInStep(list []InStep, f func(text string) (string, error)) (_ []InStep, err error) {
+	list = slices.Clone(list)
+	for i := range list {
+		if err == nil {
+			list[i].Text, err = f(list[i].Text)
+		}
+	}
+	return list, err
+}
+
 // Taken is what a file gets back that the agent has taken away under a buffer: by a refusal of all, or by an undo of the
 // turn.
 type Taken struct {
