@@ -103,11 +103,6 @@ func keys[V any](of map[string]V) []string { return slices.Collect(maps.Keys(of)
 func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved.Running) (t *turn, shown map[string]bool, over bool) {
 	t, shown = newTurn(was.Prompt, was.At), map[string]bool{}
 	t.first, t.noted = first, l.keep.key()
-	for _, path := range l.record.Paths() {
-		if is, ok := l.record.Present(path); ok {
-			t.seen[path] = is
-		}
-	}
 	at := slices.IndexFunc(l.history.Turns, func(h *turns.Turn) bool { return h.At.Equal(was.At) })
 	if running == nil || !running.At.Equal(was.At) {
 		return t, shown, at >= 0

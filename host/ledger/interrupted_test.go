@@ -423,6 +423,23 @@ func TestATurnIsTakenUpAsOne(t *testing.T) {
 	}
 }
 
+// What others have changed between two turns is the user's also where the host dies in the second one, which has not
+// looked at the file yet.
+func TestChangedBeforeTheTurnThatWasKilled(t *testing.T) {
+	w := newWorld(t)
+	w.named()
+	w.write("f", "f1\n")
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.end()
+	w.write("f", "u2\nf1\na1\n")
+	w.begin()
+	w.dies()
+	w.takenUp()
+	w.must(w.undo(false))
+	check.Equal(t, w.sees("f"), "u2\nf1\n", "undone there is %q")
+}
+
 // A host is killed right after it has seen something, which is on the disk by then: whoever takes the session up knows
 // whose it is. It was killed alone, or with its Neovim.
 func TestWhatAKilledHostHadSeen(t *testing.T) {

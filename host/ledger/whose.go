@@ -578,16 +578,17 @@ func (l *Ledger) UserChanged(w buffers.Written) {
 
 // UserSaved hears that the user has written a file: what it then has is theirs.
 func (l *Ledger) UserSaved(path string) {
+	file := buffers.IdentityOf(path) // before the agent can take it away
 	l.box.Put(func() {
 		t := l.turn
 		if t == nil || t.over || l.loaded[path] {
 			return
 		}
 		t.saved[path] = true
+		t.spot(fileState{path: path, file: file})
 		l.see(path, false, func(now fileState) {
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
-				t.spot(now)
 				l.originals.keepDisk(now.path, now.Content)
 				l.remade(t, now.path, now.Content)
 				l.userNow(now.path, now.Content)
