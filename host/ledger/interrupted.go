@@ -344,7 +344,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 		l.agentChanged(t, now.path, users, now.Content)
 	}
 	if now.saved || now.Exists && now.since.After(ended.Add(Coarse)) { // it is as the user has written it, after that perhaps
-		t.seen[now.path], t.disk[now.path], t.saved[now.path] = now.Content, now.Content, true
+		t.seen[now.path], t.disk[now.path] = now.Content, now.Content
 		l.userNow(now.path, now.Content)
 		return
 	}

@@ -46,7 +46,7 @@ func TestPermissionsOfAMovedFileThatWasTypedInto(t *testing.T) {
 // Of a file that the agent has made only what the user has typed there is left, beside its lines or in place of some:
 // unsaved in its buffer, and then there is no file.
 func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
-	for n, undo := range []bool{false, true, false} {
+	for n, undo := range []bool{false, true, false, false} {
 		w := newWorld(t)
 		was := w.tree()
 		w.begin()
@@ -56,6 +56,8 @@ func TestOnlyUnsavedTextIsLeftOfAMadeFile(t *testing.T) {
 		w.types("n", func(text string) string {
 			if n == 2 {
 				text = strings.TrimPrefix(text, "a1\na2\n")
+			} else if n == 3 {
+				text = ""
 			}
 			return "u\n" + text
 		})

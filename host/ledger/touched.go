@@ -32,12 +32,10 @@ func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) tou
 		}
 	}
 	for _, item := range call.Content {
-		d, ok := item.(session.Diff)
-		if !ok {
-			continue
-		}
-		if d.Path, ok = absolute(d.Path); ok {
-			t.diffs = append(t.diffs, d)
+		if d, ok := item.(session.Diff); ok {
+			if d.Path, ok = absolute(d.Path); ok {
+				t.diffs = append(t.diffs, d)
+			}
 		}
 	}
 	for _, l := range call.Locations {

@@ -1,0 +1,327 @@
+package ledger
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
+
+// The tests in this file are about what seldom happens: faults of the disk, and things that happen at once.
+
+// A moved file whose way back is barred at the last moment, or that is gone by then, stays where it is, and the refusal
+// says why.
+func TestTheWayBackIsBarred(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		meanwhile func(w *world)
+		left      string
+	}{
+		"barred": {func(w *world) { w.once("restore", "f", 1, func() { w.must(os.Mkdir(w.path("f"), 0o755)) }) }, `g 644 "f1\n"`},
+		"gone":   {func(w *world) { w.remove("g") }, ""},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.begin()
+		w.move("f", "g")
+		w.end()
+		w.files()
+		_, err := w.refuse(func(review.File) review.Selection {
+			c.meanwhile(w)
+			return review.Selection{}
+		})
+		if err == nil || !strings.HasPrefix(err.Error(), "g: ") {
+			t.Errorf("%s: the refusal says %v", name, err)
+		}
+		check.Equal(t, w.tree(), c.left, "%s: there is %s")
+		if name == "gone" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the refusal says %v", err)
+		}
+	}
+}
+
+// A call between turns, as a background task's, says nothing about whose a file is.
+func TestACallBetweenTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	for range 2 {
+		w.call(session.KindEdit, func() { w.write("f", w.sees("f")+"u1\n") }, "f")
+		w.sync()
+		check.Equal(t, w.changes(), "", "the record has %q")
+		w.begin()
+		w.end()
+	}
+}
+
+// What the user writes at a new path was not moved there, whatever it has.
+func TestTheUsersFileIsNotTheOneThatWasMoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.write("g", "f1\n")
+	w.saved("g")
+	w.sync()
+	w.remove("f")
+	w.end()
+	check.Equal(t, w.changes(), "deleted f -1,1+0,0\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), "f 644 \"f1\\n\"\ng 644 \"f1\\n\"", "there is %s")
+}
+
+// A call that says that it moves a file from where none was has made one.
+func TestMovedFromNowhere(t *testing.T) {
+	t.Parallel()
+	for _, blind := range []bool{false, true} {
+		w := newWorld(t)
+		w.blind[w.path("f")] = blind
+		w.begin()
+		w.call(session.KindMove, func() { w.write("g", "a1\n") }, "f", "g")
+		check.Equal(t, w.changes(), "added g -0,0+1,1\n", "blind %v: the record has %q", blind)
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), "", "blind %v: there is %s", blind)
+	}
+}
+
+// What the user had typed before any turn of this host, and what record and turns said of it, is known to the next host.
+func TestUnsavedBetweenTwoHosts(t *testing.T) {
+	t.Parallel()
+	for _, lives := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.named()
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.end()
+		w.killed(false)
+		w.edit("f")
+		w.types("f", func(now string) string { return strings.Replace(now, "a1\n", "u1\n", 1) })
+		w.changes()
+		w.box(w.ledger.save)
+		w.killed(lives)
+		if !lives {
+			check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
+		}
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "lives %v: the disk has %q", lives)
+	}
+}
+
+// Files of a folder of which nothing is known, and more that were made there later, are one change that cannot be taken
+// back.
+func TestMadeAmongMoreThanTheStoreHolds(t *testing.T) {
+	defer func(unkept, listed int) { maxUnkept, maxListed = unkept, listed }(maxUnkept, maxListed)
+	maxUnkept, maxListed = 1, 1
+	w := newWorld(t)
+	large := strings.Repeat("x", 1<<20)
+	w.write("big/1", large+"was")
+	w.write("big/2", large+"was")
+	w.begin()
+	w.write("big/1", large+"is")
+	w.write("big/2", large+"is")
+	w.end()
+	before := w.tree()
+	w.begin()
+	for _, name := range []string{"big/3", "big/4", "big/5"} {
+		w.write(name, "made")
+	}
+	w.end()
+	if _, err := w.refuse(nil); !errors.Is(err, errForgotten) {
+		t.Errorf("the refusal says %v", err)
+	}
+	check.Equal(t, len(w.tree()) > len(before), true, "files are left: %v")
+	folders := 0
+	for _, e := range w.events {
+		if review.IsFolder(e.Path) {
+			folders++
+		}
+	}
+	check.Equal(t, folders, 2, "%d events are about folders")
+}
+
+// It is known whether there are files at which nobody looks.
+func TestUnseenFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.end()
+	w.box(func() {
+		seen := w.ledger.Unseen()
+		w.ledger.scans.saw(nil)
+		if seen || !w.ledger.Unseen() {
+			t.Errorf("unseen is %v, and without a look %v", seen, w.ledger.Unseen())
+		}
+	})
+}
+
+// Where nothing is watched any more, and nobody hears, whoever waits goes on.
+func TestNotedWhenAllIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ledger.Close()
+	noted := false
+	w.ledger.Noted(func() { noted = true })
+	check.Equal(t, noted, true, "it is noted: %v")
+	w.ledger.File(w.path("f"), true, func(f review.File) { noted = f.Path != "" })
+	check.Equal(t, noted, false, "there is a file: %v")
+	ready := make(chan struct{})
+	w.ledger.BeginTurn("", func() { close(ready) })
+	<-ready
+}
+
+// What no reader can read is no file.
+func TestAFolderIsNoFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	check.Equal(t, onDisk(w.dir), (review.Content{}), "a folder is %+v")
+	w.write("f", "f1\n")
+	is := review.Text("f1\n")
+	is.Mode = 0o644
+	check.Equal(t, onDisk(w.path("f")), is, "the file is %+v")
+	w.must(os.Truncate(w.path("f"), maxReviewed+1))
+	if is := onDisk(w.path("f")); !is.Opaque || is.Mode != 0o644 || is.Text == "" || is.Text != largeMark(w.path("f")) {
+		t.Errorf("the large file is %+v", is)
+	}
+	check.Equal(t, largeMark(w.path("none")), "", "of no file the mark is %q")
+	check.Equal(t, modeOf(w.path("none")), fs.FileMode(0), "its permissions are %v")
+}
+
+// The user saves text that conflicts with the agent's by an autocommand, of which Neovim tells nobody: it is theirs, and
+// what they give up is not.
+func TestSavedOrGivenUpWithoutAWord(t *testing.T) {
+	t.Parallel()
+	for saved, left := range map[string]string{"u1\nf2\nu2\n": "u1\nf2\nu2\n", "a1\nf2\n": "f1\nf2\n", "a1\nf2\na2\n": "f1\nf2\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(string) string { return "u1\nf2\n" })
+		w.clientWrites("f", "f1\nf2\n", "a1\nf2\n")
+		w.sync()
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		b.text, b.synced, b.told = saved, saved, saved
+		w.disk.Unlock()
+		w.write("f", saved)
+		if saved != left {
+			w.write("f", saved) // the agent's
+		}
+		w.write("f", saved+"a3\n")
+		w.sees("f")
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), left, "of %q there is %q", saved)
+	}
+}
+
+// A buffer that was read anew while the agent had taken its file away has nothing of it any more.
+func TestReadAnewWithoutAFile(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"", "g"} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.write("other", "o1\n")
+		w.edit("f")
+		w.edit("other")
+		w.begin()
+		if to == "" {
+			w.remove("f")
+		} else {
+			w.move("f", to)
+		}
+		w.remove("other")
+		w.sees("f")
+		w.sees("other")
+		w.end()
+		w.disk.Lock()
+		w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "u1\n", ""
+		w.disk.Unlock()
+		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(string), Form: plain})
+		w.box(func() {
+			for path, is := range w.ledger.taken {
+				if lost := is.all.buffer == nil && is.its.buffer == nil; lost != (is.path == w.path("f")) {
+					t.Errorf("to %q: that the buffer has nothing of %s is %v", to, path, lost)
+				}
+			}
+			check.Equal(t, len(w.ledger.taken), 2, "%d files are taken away")
+		})
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "to %q: the disk has %q", to)
+	}
+}
+
+// What the user's other programs do to a file of a buffer is no news where the record does not have the file, and says
+// nothing where its text was not known.
+func TestOtherProgramsUnderABuffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.end()
+	told := func(name string, before *string, after string) {
+		w.ledger.UserChanged(buffers.Written{Path: w.path(name), Changed: true, Before: before, After: &after, FormBefore: plain, FormAfter: plain})
+		w.sync()
+	}
+	told("g", new("g1\n"), "g1\nu1\n")
+	told("f", nil, "f1\na1\n")
+	if f, _ := w.recorded("f"); f.Present.Text != "f1\na1\n" || len(f.Hunks) != 1 {
+		t.Errorf("the record has %+v", f)
+	}
+	w.box(func() {
+		check.Equal(t, len(w.ledger.record.Paths()), 1, "the record has %d files")
+	})
+}
+
+// While the first look at the folders is in progress, what comes to a buffer need not wait for it.
+func TestABufferDoesNotWaitForTheFirstLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	looked := w.beginHeld()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.sync()
+	if f, _ := w.recorded("f"); len(f.Hunks) != 1 {
+		t.Errorf("before the look the record has %+v", f)
+	}
+	looked()
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\n", "there is %q")
+}
+
+// Bytes that only a turn has to bring back, as the user has kept what the agent made of them, are known to the next host.
+func TestBytesOfAKeptFileAreSaved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f1")
+	w.named()
+	w.begin()
+	w.write("f", "\x00a1")
+	w.end()
+	w.decide(review.Keep, "")
+	w.begin()
+	w.write("g", "a2\n")
+	w.end()
+	w.killed(false)
+	for _, want := range []string{"\x00a1", "\x00f1"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), want, "undone there is %q")
+	}
+	w.killed(false)
+	w.must(w.undo(true))
+	check.Equal(t, w.sees("f"), "\x00a1", "done again there is %q")
+}
