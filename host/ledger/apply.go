@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -206,6 +207,17 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}
+	if l.onlyMoved(p.path, p.want) {
+		err := os.MkdirAll(filepath.Dir(p.back), 0o755)
+		if err == nil {
+			err = os.Rename(p.path, p.back)
+		}
+		if err == nil && p.want.Mode != 0 {
+			err = os.Chmod(p.back, p.want.Mode)
+		}
+		done(err)
+		return
+	}
 	data, saved := p.savedBytes()
 	if !saved {
 		var err error
@@ -226,6 +238,11 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 	}))
 }
 
+// onlyMoved reports whether a file that no buffer shows is what is wanted, of which no bytes are kept.
+func (l *Ledger) onlyMoved(path string, want review.Content) bool {
+	return want.Opaque && want.Text == largeMark(path) && !l.loaded[path]
+}
+
 // bytesBack returns what a file gets that returns to where it was before it was moved.
 func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	data, err := os.ReadFile(p.path)
@@ -233,9 +250,8 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 		return nil, err
 	}
 	disk := decoded(data)
-	disk.Mode = p.want.Mode
 	switch {
-	case disk.Mark() == p.want.Mark():
+	case disk.SameText(p.want) && disk.Form == p.want.Form:
 		return data, nil
 	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
 		// Unsaved text stays in the buffer, as when the agent moves its file.

@@ -325,3 +325,30 @@ func TestBytesOfAKeptFileAreSaved(t *testing.T) {
 	w.must(w.undo(true))
 	check.Equal(t, w.sees("f"), "\x00a1", "done again there is %q")
 }
+
+// A file that is too large to be kept, or to be compared, goes back where it was, too.
+func TestALargeFileGoesBack(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{2 << 20, maxReviewed + 1} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("in/f", strings.Repeat("f1\n", size/3+1))
+			before := w.tree()
+			w.begin()
+			w.move("in/f", "g")
+			w.must(os.Remove(w.path("in")))
+			w.chmod("g", 0o755)
+			w.end()
+			if undo {
+				_, notes, err := w.undoOf("", false, true)
+				check.Equal(t, strings.Join(notes, ", "), "", "the undo of %d bytes would say %s", size)
+				w.must(err)
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree() == before, true, "with undo %v, %d bytes are as before: %v", undo, size)
+			check.Equal(t, strings.Contains(w.changes(), "pending"), false, "something is pending: %v")
+		}
+	}
+}

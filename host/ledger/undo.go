@@ -148,7 +148,8 @@ func (l *Ledger) planUndo(files []turns.FileChange, done func([]turns.Step)) {
 				if !l.removable(of.Path, step.Now, step.Want) {
 					steps[i].Note = cmp.Or(of.After.Text, of.Before.Text) + " cannot be brought back, as their previous contents were not kept"
 				}
-			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.originals.has(step.Of.Path, step.Want, l.turn) {
+			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.onlyMoved(of.Path, step.Want) &&
+				!l.originals.has(of.Path, step.Want, l.turn) {
 				steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 			}
 		}

@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -54,7 +53,8 @@ func (l *Ledger) known(t *turn, now fileState) (was review.Content, known bool) 
 	if is, ok := l.originals.content(s); ok {
 		return is, true
 	}
-	is := review.Opaque(fmt.Sprint("not kept: ", s.Size, " ", s.ModTime))
+	modified := time.Unix(0, s.ModTime)
+	is := review.Opaque(largeText(buffers.DiskState{Exists: true, Sec: modified.Unix(), Nsec: int64(modified.Nanosecond()), Size: s.Size}))
 	is.Mode = s.Mode.Perm()
 	return is, true
 }
