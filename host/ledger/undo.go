@@ -270,6 +270,8 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			case now[0].path == "" || is.path == "":
 			case !u.again && step.Back != "":
 				l.record.MoveRetracted(path, did.Path, was, want)
+			case !u.again && step.Of.Left != "":
+				l.record.MoveRetracted(step.Of.Left, path, was, want)
 			case !u.again:
 				l.record.Retracted(did.Path, was, want)
 			case step.Back != "":

@@ -508,3 +508,35 @@ func TestARefusalThatFailsIsNotTold(t *testing.T) {
 	}
 	w.box(func() { check.Slice(t, told, []string{""}, "told is %q") })
 }
+
+// A file that the agent has moved in one turn, and moved on and removed in the next one, is the moved one again when
+// that is undone.
+func TestUndoOfAMovedFilesNextMoveAndRemoval(t *testing.T) {
+	for _, killed := range []bool{false, true} {
+		t.Run(fmt.Sprint("killed ", killed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.named()
+			w.write("f", "f1\nf2\n")
+			w.begin()
+			w.move("f", "g")
+			w.end()
+			w.begin()
+			w.call("move", func() { w.move("g", "h") }, "h")
+			w.remove("h")
+			w.end()
+			if killed {
+				w.killed(false)
+			}
+			for range 2 {
+				w.must(w.undo(false))
+				check.Equal(t, w.changes(), "moved g from f\n", "undone the record has %q")
+				w.must(w.undo(true))
+				check.Equal(t, w.changes(), "deleted f -1,2+0,0\n", "done again the record has %q")
+			}
+			w.must(w.undo(false))
+			w.must(w.undo(false))
+			check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "undone twice there is %s")
+		})
+	}
+}

@@ -466,6 +466,12 @@ func (r *Record) Retracted(path string, was, now Content) {
 // MoveRetracted is Retracted for a move by the agent, from a path back to another one.
 func (r *Record) MoveRetracted(from, to string, was, now Content) {
 	f := r.files[from]
+	if f == nil && !was.Exists { // where it was removed
+		if f = r.returned(from); f == nil {
+			r.Retracted(to, was, now)
+			return
+		}
+	}
 	if f != nil && f.State == Kept && f.OldPath == "" && f.Baseline.Exists && r.files[to] == nil { // also this move
 		r.Renamed(from, to)
 		r.Retracted(to, was, now)

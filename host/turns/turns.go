@@ -64,6 +64,7 @@ func LoadRecord(groups [][]byte, text func(name string) (string, error)) (*revie
 // both.
 type FileChange struct {
 	Path, OldPath string // OldPath: before it was moved
+	Left          string // where it was when it was removed, if it had been moved there
 	Before, After review.Content
 	Typed         bool // see review.File
 	Made          bool // by the agent in that turn; Before may have what the user typed there
@@ -89,6 +90,11 @@ func (t *Turn) Reopen() {
 		}
 		before := f.Before
 		before.Exists = before.Exists && !f.Made
+		if f.Left != "" {
+			t.record.Moved(f.Path, f.Left, before, before)
+			t.record.Changed(f.Left, before, f.After)
+			continue
+		}
 		t.record.Had(f.OldPath, f.Path, before, f.After, f.Typed)
 	}
 	t.Files, t.gathered = files, t.record.Version()
@@ -290,7 +296,7 @@ func (t *Turn) gather() {
 		if before == f.Present && f.OldPath == "" {
 			continue // nothing else is left of it
 		}
-		t.Files = append(t.Files, FileChange{Path: f.Path, OldPath: f.OldPath, Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
+		t.Files = append(t.Files, FileChange{Path: f.Path, OldPath: f.OldPath, Left: t.record.Left(f.Path), Before: before, After: f.Present, Typed: f.Typed, Made: !f.Baseline.Exists})
 	}
 	t.Files = slices.AppendSeq(t.Files, maps.Values(t.under))
 	slices.SortStableFunc(t.Files, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
