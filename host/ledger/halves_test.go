@@ -394,9 +394,6 @@ func (r *halves) decided(do review.Decision, files ...*half) {
 			f.base, f.kept, f.keptAt = *f.is(), true, len(f.states)-1
 			continue
 		}
-		if f.keptAt > 0 && *f.is() == f.states[f.keptAt-1] {
-			r.parted = true // the agent has reversed what was kept, which is no turn's then
-		}
 		f.theirs = ""
 		for i := f.keptAt; i < len(f.states); i++ {
 			f.states[i] = f.base

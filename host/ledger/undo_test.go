@@ -540,3 +540,39 @@ func TestUndoOfAMovedFilesNextMoveAndRemoval(t *testing.T) {
 		})
 	}
 }
+
+// What the user has kept, and the agent reverses in the same turn, is the turn's again when that is refused.
+func TestKeptAndReversedByTheAgent(t *testing.T) {
+	for name, c := range map[string]struct{ do, reverse func(w *world) }{
+		"lines":      {func(w *world) { w.write("f", "f1\na1\n") }, func(w *world) { w.write("f", "f1\nf2\n") }},
+		"a new file": {func(w *world) { w.write("g", "a1\n") }, func(w *world) { w.remove("g") }},
+		"a removal":  {func(w *world) { w.remove("f") }, func(w *world) { w.write("f", "f1\nf2\n") }},
+		"a move":     {func(w *world) { w.move("f", "g") }, func(w *world) { w.move("g", "f") }},
+		"a move, and lines": {
+			func(w *world) { w.move("f", "g"); w.write("g", "f1\na1\n") },
+			func(w *world) { w.write("g", "f1\nf2\n"); w.move("g", "f") },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			before := w.tree()
+			w.begin()
+			look := func() { w.call("edit", func() {}, "f", "g") }
+			c.do(w)
+			look()
+			w.decide(review.Keep, "")
+			kept := w.tree()
+			c.reverse(w)
+			look()
+			w.decide(review.Reject, "")
+			check.Equal(t, w.tree(), kept, "refused there is %s")
+			w.end()
+			w.must(w.undo(false))
+			check.Equal(t, w.tree(), before, "undone there is %s")
+			w.must(w.undo(true))
+			check.Equal(t, w.tree(), kept, "done again there is %s")
+		})
+	}
+}

@@ -27,7 +27,7 @@ type Turn struct {
 
 	record   *review.Record
 	gathered int                   // the version of record that Files are of
-	shed     map[string]FileChange // by path, files whose changes the user refused entirely
+	shed     map[string]FileChange // by path, files whose changes the user refused entirely, or the agent reversed
 	back     map[string]string     // by path, where a file was before the user refused its move
 	under    map[string]FileChange // by path, see FileChange.Under
 	revised  bool                  // the user has decided about its changes since it ended
@@ -69,6 +69,7 @@ type FileChange struct {
 	Typed         bool // see review.File
 	Made          bool // by the agent in that turn; Before may have what the user typed there
 	Under         bool // the change is only on the disk, under a buffer with unsaved text that conflicts with it
+	Reversed      bool // by the agent
 }
 
 // Begin returns a turn that has changed nothing yet.
@@ -101,7 +102,25 @@ func (t *Turn) Reopen() {
 }
 
 // Changed adds a change by the agent.
-func (t *Turn) Changed(path string, was, is review.Content) { t.record.Changed(path, was, is) }
+func (t *Turn) Changed(path string, was, is review.Content) {
+	t.reverse(path, path, func() { t.record.Changed(path, was, is) })
+}
+
+// reverse makes a change of a file that is at another path then, or at the same. If nothing of the turn is left by it, it
+// notes what there was: the user may refuse the reversal.
+func (t *Turn) reverse(from, to string, change func()) {
+	f, known := t.record.File(from)
+	change()
+	_, there := t.record.File(to)
+	if _, gone := t.record.File(cmp.Or(f.OldPath, from)); known && !there && !gone {
+		t.shed[to] = FileChange{Path: to, OldPath: from, Before: f.Baseline, After: f.Present, Reversed: true}
+	}
+}
+
+// isReversed reports whether a decision that gives a file a content, and that path, takes back what the agent has reversed.
+func (f FileChange) isReversed(path string, is review.Content) bool {
+	return f.Reversed && f.OldPath == path && is.SameText(f.After)
+}
 
 // Conflicted adds a change by the agent that conflicts with a buffer's unsaved text, and is only on the disk.
 func (t *Turn) Conflicted(path string, was, is review.Content) {
@@ -138,7 +157,9 @@ func (t *Turn) Before(path string, now review.Content) review.Content {
 }
 
 // Moved adds a move by the agent, with what was at the old path and what is at the new one.
-func (t *Turn) Moved(from, to string, was, is review.Content) { t.record.Moved(from, to, was, is) }
+func (t *Turn) Moved(from, to string, was, is review.Content) {
+	t.reverse(from, to, func() { t.record.Moved(from, to, was, is) })
+}
 
 // Renamed says that the user has renamed a file.
 func (t *Turn) Renamed(from, to string) { t.record.Renamed(from, to) }
@@ -155,7 +176,7 @@ func (t *Turn) Remade(path string, now review.Content) {
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
 	all, shed := t.shed[path]
-	if !known && shed {
+	if !known && shed && (!all.Reversed || all.isReversed(path, is)) {
 		t.record.Changed(path, all.Before, change(all.Before, was, is))
 		return
 	}
@@ -219,7 +240,7 @@ func (t *Turn) Seen(path string, now review.Content) {
 	if _, known := t.record.File(path); known {
 		return
 	}
-	if all, shed := t.shed[path]; shed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
+	if all, shed := t.shed[path]; shed && !all.Reversed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
 		t.record.Changed(path, all.Before, all.After)
 	}
 }
@@ -234,6 +255,10 @@ func (t *Turn) WentBack(from, to string, was, is review.Content) {
 	case known && f.OldPath == to:
 		t.record.Moved(from, to, was, was)
 		t.back[to] = from
+	case !known && t.shed[from].isReversed(to, is):
+		all := t.shed[from]
+		t.record.Moved(from, to, all.Before, change(all.Before, was, is))
+		return
 	case known: // the agent had moved it in an earlier turn
 		t.record.Renamed(from, to)
 	}
