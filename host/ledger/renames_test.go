@@ -35,6 +35,35 @@ func (w *world) copies(from, to string) {
 	w.opened(buffers.Opened{Path: w.path(to), Loaded: true})
 }
 
+// A buffer tells after a prompt that it no longer shows a file, which the user has renamed or removed right before it.
+func TestLeftRightBeforeATurn(t *testing.T) {
+	for name, renamed := range map[string]bool{"renamed": true, "removed": false} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.end()
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		delete(w.bufs, w.path("f"))
+		w.disk.Unlock()
+		if renamed {
+			w.ledger.UserRenamed(w.path("f"), w.path("g"))
+			w.write("g", "f1\n")
+		}
+		w.remove("f")
+		before := w.tree()
+		w.begin()
+		w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+		w.end()
+		check.Equal(t, w.changes(), "", "%s, there is listed %q", name)
+		if w.undo(false) == nil {
+			t.Errorf("%s: there is something to undo", name)
+		}
+		check.Equal(t, w.tree(), before, "%s, there is %s", name)
+	}
+}
+
 // What the user renames in a turn is moved by no agent: refused or undone it stays where it is, without the agent's
 // lines. What they save where the agent has moved a file away is there again, with all that there is to decide.
 func TestFilesThatTheUserRenames(t *testing.T) {

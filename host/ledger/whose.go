@@ -178,12 +178,6 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	return true
 }
 
-// sawGone reports whether no file was at a path when that was last seen in the turn.
-func (t *turn) sawGone(path string) bool {
-	is, seen := t.seen[path]
-	return seen && !is.Exists
-}
-
 // isCopy reports whether a file is what the user has written under another name, and was not seen since.
 func (t *turn) isCopy(now fileState) bool {
 	_, seen := t.seen[now.path]
@@ -723,6 +717,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	t := l.turn
 	running := t != nil && !t.over
 	is, brings := l.unsavedGone(now, loaded)
+	was, known := l.known(t, fileState{path: now.path})
 	switch {
 	case brings:
 		l.sawAgents(now.path)
@@ -730,7 +725,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 			t.seen[now.path] = is
 		}
 		return is, true
-	case l.isGone(now.path), !there && (!running || t.sawGone(now.path)):
+	case l.isGone(now.path), !there && (!running || known && !was.Exists):
 		return now.Content, false // as reported
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
