@@ -79,7 +79,6 @@ func (l *Ledger) running() *saved.Running {
 	if len(paths) == 0 {
 		return nil
 	}
-	slices.Sort(paths)
 	r := &saved.Running{At: t.At, Turn: t.State()}
 	in := func(of map[string]review.Content, path string) *review.Content {
 		if is, ok := of[path]; ok {
@@ -87,7 +86,7 @@ func (l *Ledger) running() *saved.Running {
 		}
 		return nil
 	}
-	for _, path := range slices.Compact(paths) {
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		r.Marks = append(r.Marks, saved.Mark{
 			Path: path, Seen: in(t.seen, path), Disk: in(t.disk, path), Gone: in(t.gone, path), Shown: l.loaded[path],
 			Saved: t.saved[path], Renamed: t.renamed[path], Copy: t.copies[path], Guessed: t.guessed[path],
@@ -153,8 +152,7 @@ func (l *Ledger) crossOut(t *turn) {
 // unsavedToSave returns what is known of files with unsaved text, for the host that takes the session up.
 func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 	paths := slices.Concat(keys(l.inStep), keys(l.behind))
-	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
 		to := saved.Unsaved{Path: path}
 		if s, noted := l.inStep[path]; noted {
 			to.Noted, to.Record = true, s.record

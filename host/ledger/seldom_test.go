@@ -1,11 +1,14 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -276,6 +279,7 @@ func TestOtherProgramsUnderABuffer(t *testing.T) {
 	}
 	told("g", new("g1\n"), "g1\nu1\n")
 	told("f", nil, "f1\na1\n")
+	w.ledger.UserChanged(buffers.Written{Path: w.path("f"), Before: new("f1\na1\n"), After: new("u2\n"), FormBefore: plain, FormAfter: plain}) // its permissions
 	if f, _ := w.recorded("f"); f.Present.Text != "f1\na1\n" || len(f.Hunks) != 1 {
 		t.Errorf("the record has %+v", f)
 	}
@@ -350,5 +354,167 @@ func TestALargeFileGoesBack(t *testing.T) {
 			check.Equal(t, w.tree() == before, true, "with undo %v, %d bytes are as before: %v", undo, size)
 			check.Equal(t, strings.Contains(w.changes(), "pending"), false, "something is pending: %v")
 		}
+	}
+}
+
+// Where even the first look of all comes after what a command has done, that is not known; what the client writes is.
+func TestTheVeryFirstLookIsLate(t *testing.T) {
+	defer func(was time.Duration) { maxWait = was }(maxWait)
+	maxWait = 0
+	for name, c := range map[string]struct {
+		do     func(w *world)
+		listed string
+	}{
+		"a change":           {func(w *world) { w.write("f", "f1\na1\n") }, ""},
+		"a removal":          {func(w *world) { w.remove("f") }, ""},
+		"a move":             {func(w *world) { w.move("f", "g") }, ""},
+		"through the client": {func(w *world) { w.clientWrites("f", "f1\n", "f1\na1\n") }, "modified f -1,0+2,1\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		looked := w.beginHeld()
+		c.do(w)
+		looked()
+		w.end()
+		check.Equal(t, w.changes(), c.listed, "%s: the record has %q", name)
+	}
+}
+
+// An undo that the disk does not allow leaves the turn as it was, to be undone later; so does what only the disk has.
+func TestAnUndoThatFails(t *testing.T) {
+	t.Parallel()
+	for _, unsaved := range []bool{false, true} {
+		w := newWorld(t)
+		var fails atomic.Bool
+		w.open(func(c *Config) { c.Files = faulty{w, &fails} })
+		w.write("f", "f1\nf2\n")
+		w.write("g", "g1\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.write("g", "g1\na2\n")
+		w.sees("f")
+		w.end()
+		if unsaved { // the buffer has none of the agent's lines
+			w.types("f", func(string) string { return "f1\nf2\n" })
+		}
+		listed := w.changes() // looks at it
+		fails.Store(true)
+		if err := w.undo(false); !errors.Is(err, errDisk) {
+			t.Errorf("unsaved %v: the undo says %v", unsaved, err)
+		}
+		check.Equal(t, w.changes(), listed, "unsaved %v: the record has %q", unsaved)
+		check.Equal(t, w.onDisk("f")+w.onDisk("g"), "f1\na1\nf2\ng1\na2\n", "the disk has %q")
+		if fails.Store(false); unsaved {
+			continue
+		}
+		w.must(w.undo(false))
+		check.Equal(t, w.onDisk("f")+w.onDisk("g"), "f1\nf2\ng1\n", "undone the disk has %q")
+		w.must(w.undo(true))
+		check.Equal(t, w.onDisk("f")+w.onDisk("g"), "f1\na1\nf2\ng1\na2\n", "done again the disk has %q")
+	}
+}
+
+// faulty is a world in which nothing can be done to the disk as long as it fails.
+type faulty struct {
+	*world
+	fails *atomic.Bool
+}
+
+func (f faulty) Edit(ctx context.Context, e buffers.Edit, done func(buffers.Written, error)) {
+	if f.fails.Load() {
+		done(buffers.Written{}, failure("edit", e.Path, errDisk))
+		return
+	}
+	f.world.Edit(ctx, e, done)
+}
+
+// What is no text comes back under unsaved text if the disk has what the agent wrote, its bytes are known, and the record
+// does not do it.
+func TestWhatIsRestoredUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	bytes := func(text string) review.Content { return contentOf(&text, plain) }
+	for name, c := range map[string]struct {
+		disk    string
+		to      review.Content
+		pending bool
+		left    string
+		err     error
+	}{
+		"known":            {"\x00a1", bytes("\x00f1"), false, "\x00f1", nil},
+		"others have it":   {"\x00u1", bytes("\x00f1"), false, "\x00u1", nil},
+		"not known":        {"\x00a1", bytes("\x00f2"), false, "\x00a1", errForgotten},
+		"by the record":    {"\x00a1", bytes("\x00f1"), true, "\x00a1", nil},
+		"a text, that was": {"\x00a1", bytes("f1\n"), false, "f1\n", nil},
+	} {
+		w := newWorld(t)
+		w.write("f", c.disk)
+		done := make(chan error, 1)
+		w.box(func() {
+			w.ledger.originals.keep(bytes("\x00f1"), []byte("\x00f1"))
+			if c.pending {
+				w.ledger.record.Changed(w.path("f"), bytes("\x00f1"), bytes("\x00a1"))
+			}
+			w.ledger.restoreUnder(w.path("f"), bytes("\x00a1"), c.to, func(err error) { done <- err })
+		})
+		if err := <-done; !errors.Is(err, c.err) {
+			t.Errorf("%s: it says %v", name, err)
+		}
+		check.Equal(t, w.onDisk("f"), c.left, "%s: the disk has %q", name)
+	}
+}
+
+// A refusal says how many files it was about, also those of which only the disk has something.
+func TestHowManyFilesARefusalIsAbout(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]int{"f1\nu2\n": 1, "f1\nf2\n": 1, "f1\na2\nu1\n": 1, "": 1} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		if typed == "f1\nu2\n" { // it conflicts
+			w.types("f", func(string) string { return typed })
+		}
+		w.write("f", "f1\na2\n")
+		w.sees("f")
+		w.end()
+		if typed != "" {
+			w.types("f", func(string) string { return typed })
+		}
+		n, err := w.refuse(nil)
+		if n != want || err != nil {
+			t.Errorf("with %q a refusal is about %d files, wanted %d: %v", typed, n, want, err)
+		}
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "with %q the disk has %q", typed)
+		n, err = w.refuse(nil)
+		if n != 0 {
+			t.Errorf("with %q another refusal is about %d files: %v", typed, n, err)
+		}
+	}
+}
+
+// What the user had typed and has given up with its buffer is nothing that the agent takes out.
+func TestGivenUpBeforeTheAgentWrites(t *testing.T) {
+	t.Parallel()
+	for _, closes := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(now string) string { return now + "u1\n" })
+		w.call(session.KindEdit, func() {}, "f") // looks at it
+		if closes {
+			w.wipe("f")
+		} else {
+			w.rereads("f")
+		}
+		w.box(func() {
+			if is := w.ledger.turn.seen[w.path("f")]; is.Text != "f1\n" {
+				t.Errorf("closes %v: %q was seen", closes, is.Text)
+			}
+		})
+		w.write("f", "f1\na1\n")
+		w.end()
+		check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "closes %v: the record has %q", closes)
 	}
 }

@@ -188,7 +188,13 @@ func (t *turn) isCopy(now fileState) bool {
 // "disk". If the user accepted it before it was made, it is kept.
 func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 	file := buffers.IdentityOf(w.Path) // before the agent can do more
-	l.box.Put(func() { l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed, file) }) })
+	l.box.Put(func() {
+		wait := l.whenKnown
+		if by == "fs" && l.scans.latest == nil && (l.turn == nil || !l.turn.waits[w.Path]) {
+			wait = func(_ string, _ bool, f func()) { f() } // the first look of all, which comes after it, does not tell
+		}
+		wait(w.Path, w.Deleted, func() { l.took(w, by, reviewed, file) })
+	})
 }
 
 // Noted runs then, on any goroutine, when what was recorded before is saved, unless that is too much to save at once.
