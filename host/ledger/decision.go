@@ -229,6 +229,9 @@ func (l *Ledger) knowOwn(plan review.Plan, left string) {
 				l.turn.disk[path] = onDisk(path)
 			}
 			delete(l.turn.gone, path)
+			if !is.Exists {
+				delete(l.turn.renamed, path) // it did not go to the user's new name
+			}
 		}
 		l.config.Others(path, is)
 	}

@@ -369,3 +369,25 @@ func TestDecidedAfterARename(t *testing.T) {
 		}
 	}
 }
+
+// A new file by the agent that the user has written under another name too goes, and that other one is theirs.
+func TestTheAgentsFileUnderAnotherName(t *testing.T) {
+	for listed, end := range map[string]func(w *world){
+		"added f -0,0+0,0 rejected\n": func(w *world) { w.decide(review.Reject, "") },
+		"":                            func(w *world) { w.must(w.undo(false)) },
+	} {
+		w := newWorld(t)
+		w.begin()
+		w.write("f", "a1\n")
+		w.sync()
+		w.edit("f")
+		w.end()
+		w.copies("f", "g")
+		w.savesAs("g", 0o644)
+		end(w)
+		w.ledger.Files(func([]review.File) {})
+		w.sync()
+		check.Equal(t, w.tree(), `g 644 "a1\n"`, "there is %s")
+		check.Equal(t, w.changes(), listed, "there is listed %q")
+	}
+}
