@@ -518,3 +518,29 @@ func TestGivenUpBeforeTheAgentWrites(t *testing.T) {
 		check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "closes %v: the record has %q", closes)
 	}
 }
+
+// What is left of a buffer's text without the agent's changes.
+func TestWithoutTheAgents(t *testing.T) {
+	t.Parallel()
+	text := review.Text
+	for name, c := range map[string]struct {
+		was, is    review.Content
+		mine, left string
+		nothing    bool
+	}{
+		"nothing changed":       {text("f1\n"), text("f1\n"), "f1\nu1\n", "f1\nu1\n", false},
+		"beside what they type": {text("f1\n"), text("a1\nf1\n"), "a1\nf1\nu1\n", "f1\nu1\n", false},
+		"taken out by them":     {text("f1\n"), text("a1\nf1\n"), "f1\n", "f1\n", false},
+		"made":                  {review.Content{}, text("a1\n"), "a1\nu1\n", "u1\n", false},
+		"no text":               {text("f1\n"), review.Opaque("a"), "", "", true},
+		"removed":               {text("f1\n"), review.Content{}, "", "", true},
+	} {
+		r := review.New(maxRecorded)
+		r.Changed("/f", c.was, c.is)
+		without := withoutAgents("/f", r.Image("/f"))
+		check.Equal(t, without == nil, c.nothing, "%s: there is nothing: %v", name)
+		if without != nil {
+			check.Equal(t, without(c.mine), c.left, "%s: there is %q", name)
+		}
+	}
+}

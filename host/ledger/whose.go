@@ -404,7 +404,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 		was, known = l.known(t, there)
 	}
 	if c.Deleted && (known && !was.Exists || l.isGone(c.Path)) {
-		return was, false
+		return
 	}
 	tells := c.before.Exists || c.Created
 	switch {

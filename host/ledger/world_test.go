@@ -589,7 +589,7 @@ func (w *world) follow(path string, over bool) {
 	default:
 		mine := b.text
 		after, conflicts := buffers.Merge(b.synced, mine, text)
-		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced, ReadAt: read}
+		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced, ReadAt: read, At: changedAt(path)}
 		if b.gone {
 			done.Created, done.Had, done.Before = true, done.Before, nil
 		}
