@@ -322,6 +322,9 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 		inBuffers := slices.DeleteFunc(slices.Concat(d.together, d.others), func(path string) bool { return !shown[path] })
 		l.finish(inBuffers, func() {
 			l.accountDoubt(t, d, as, func() {
+				if l.turn == nil { // else another one has begun
+					l.turn = t
+				}
 				l.take(t)
 				l.save()
 				l.whenSaved(func() { l.crossOut(t) })

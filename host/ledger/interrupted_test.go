@@ -953,6 +953,33 @@ func TestTakenOutBeforeTheHostDied(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
 }
 
+// Where the user has taken back the last of the agent's changes in a buffer, the earlier ones are the agent's still, also
+// where the host was killed before it had looked.
+func TestTakenBackBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.named()
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.sees("f")
+		w.write("f", "")
+		w.sees("f")
+		w.sync()
+		w.types("f", func(string) string { return "f1\na1\nf2\n" })
+		w.killed(true)
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.bufs[w.path("f")].text, "f1\nf2\n", "undo %v: the buffer has %q", undo)
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "undo %v: the disk has %q", undo)
+	}
+}
+
 // What a turn has on the disk under unsaved text is undone with it where the host is killed after its end, alone or with its
 // Neovim.
 func TestEndedUnderUnsavedTextBeforeAllWasKilled(t *testing.T) {

@@ -339,6 +339,21 @@ func TestSavedRecords(t *testing.T) {
 	}
 }
 
+// A text that a file had before is recognized by a record that was read again too.
+func TestEarlierTextsAreSaved(t *testing.T) {
+	t.Parallel()
+	for _, agents := range []string{"", letters("c")} {
+		r := New(1 << 20)
+		r.Changed("f", Text(letters("ab")), Text(letters("aXb")))
+		r.Changed("f", Text(letters("aXb")), Text(agents))
+		r = loaded(t, loaded(t, r))
+		r.Now("f", Text(letters("aXb")))
+		f, _ := r.File("f")
+		check.Equal(t, f.Accepted.Text, letters("ab"), "without the agent's changes it is %q")
+		check.Slice(t, f.Hunks, []Hunk{{1, 0, 2, 1, Pending}}, "the hunks are %v")
+	}
+}
+
 // TestRandomDecisions has agent and user change a file, and the user keep and reject what was changed. What a refusal
 // leaves is known from the lines of the hunk; the undo of one leads back, and its redo there again.
 func TestRandomDecisions(t *testing.T) {

@@ -56,6 +56,9 @@ type savedFile struct {
 	Taken, Made                 Content
 	Text                        savedLayers
 	Gone                        savedLayers // what the agent has removed
+	// Earlier are the file's texts before this one, and Agents says which of all the agent has made last, from 1; 0 is none.
+	Earlier []savedLayers
+	Agents  int
 }
 
 // savedLayers are the texts of a file; those of an opaque one have no pairs.
@@ -74,7 +77,11 @@ type savedDiff struct {
 // texts returns the texts of a saved file.
 func (f *savedFile) texts() []*string {
 	list := []*string{&f.Baseline.Text, &f.Accepted.Text, &f.Present.Text, &f.Taken.Text}
-	for _, l := range []*savedLayers{&f.Text, &f.Gone} {
+	layers := []*savedLayers{&f.Text, &f.Gone}
+	for i := range f.Earlier {
+		layers = append(layers, &f.Earlier[i])
+	}
+	for _, l := range layers {
 		list = append(list, &l.Text)
 		for i := range l.Layers {
 			list = append(list, &l.Layers[i].Base)
@@ -126,6 +133,12 @@ func (g Group) Save(name func(text string) string) ([]byte, error) {
 			one.Text = saveLayers(l)
 		}
 		one.Gone = saveLayers(f.gone)
+		if n := len(f.texts); n > 1 && f.texts[n-1] == f.text {
+			for _, l := range f.texts[:n-1] {
+				one.Earlier = append(one.Earlier, saveLayers(l))
+			}
+			one.Agents = slices.Index(f.texts, f.agents) + 1
+		}
 		for _, text := range one.texts() {
 			*text = name(*text)
 		}
@@ -167,11 +180,23 @@ func Load(groups [][]byte, limit int, text func(name string) (string, error)) (*
 		}
 		text, sound := one.Text.layers()
 		gone, soundToo := one.Gone.layers()
-		if !sound || !soundToo {
+		sound = sound && soundToo
+		for _, was := range one.Earlier {
+			l, whole := was.layers()
+			sound = sound && whole && l != nil && text != nil
+			f.texts = append(f.texts, l)
+		}
+		if !sound {
 			return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
 		}
 		if f.text, f.gone = text, gone; text != nil {
 			f.Present.Text = text.present()
+		}
+		if len(f.texts) > 0 {
+			f.texts = append(f.texts, text)
+		}
+		if at := one.Agents - 1; at >= 0 && at < len(f.texts) {
+			f.agents = f.texts[at]
 		}
 		r.files[f.Path] = f
 		r.leave(f, one.Left)
