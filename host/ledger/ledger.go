@@ -183,11 +183,8 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 			l.loaded[path] = true
 		}
 	}
-	// What is unsaved is looked at between what the user did before and what they do next: together it would look different.
-	l.refresh(slices.DeleteFunc(l.record.Paths(), func(path string) bool {
-		_, unsaved := l.inStep[path]
-		return !unsaved || !l.loaded[path]
-	}), func() {})
+	// Buffers are looked at between what the user did before and what they do next: together it would look different.
+	l.refresh(slices.DeleteFunc(l.record.Paths(), func(path string) bool { return !l.loaded[path] }), func() {})
 	l.scans.scan(func(snap *checkpoint.Snapshot) {
 		t.before, t.first = l.scans.previous, snap
 		looked()

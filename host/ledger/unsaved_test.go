@@ -777,3 +777,53 @@ func TestEmptiedWhileGone(t *testing.T) {
 		}
 	}
 }
+
+// The user saves a buffer whose file the agent has removed: what it lacks they have taken out themselves, even if no line
+// is left. If it is a new buffer, what the file had is still removed.
+func TestSavedAfterItWasRemoved(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		if same {
+			w.types("f", func(string) string { return "u2\n" })
+		}
+		w.begin()
+		w.remove("f")
+		w.sees("f")
+		w.end()
+		listed, left := "", "u2\n"
+		if same {
+			w.saves("f")
+		} else {
+			w.wipe("f")
+			w.write("f", "u2\n")
+			w.edit("f")
+			w.saves("f")
+			listed, left = "modified f -1,1+0,0\n", "f1\nu2\n"
+		}
+		w.sync()
+		check.Equal(t, w.changes(), listed, "same %v, there is listed %q", same)
+		if err := w.undo(false); same == (err == nil) {
+			t.Errorf("same %v: undo gave %v", same, err)
+		}
+		check.Equal(t, w.onDisk("f"), left, "same %v, undone there is %q", same)
+	}
+}
+
+// What the user undoes before a turn, and types in it, is told apart.
+func TestUndoneBeforeATurnAndTypedInIt(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "")
+	w.sees("f")
+	w.end()
+	w.types("f", func(string) string { return "f1\n" })
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "u1\n", "refused, there is %q")
+}

@@ -694,6 +694,7 @@ func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there b
 // savedBuffer hears that the user has written a file from its buffer. It reports whether that is news: what is gone by
 // now was reported.
 func (l *Ledger) savedBuffer(now fileState, there bool) bool {
+	was, taken := l.taken[now.path]
 	delete(l.taken, now.path)
 	l.nothingUnsaved(now.path)
 	l.originals.keepDisk(now.path, now.Content)
@@ -707,6 +708,10 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 		t.spot(now)
 	}
 	if there {
+		if taken && was.all.buffer != nil { // what the buffer that had it lacks, the user has taken out
+			l.record.Held(now.path, now.Content)
+			was.turn.Held(now.path, now.Content)
+		}
 		l.remade(t, now.path, now.Content)
 	}
 	l.userNow(now.path, now.Content)
