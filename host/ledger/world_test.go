@@ -236,10 +236,13 @@ func (w *world) write(name, data string) {
 	w.must(os.WriteFile(w.path(name), []byte(data), 0o644))
 }
 
-// replace writes a file as many programs do, by another one's place.
-func (w *world) replace(name, data string) {
+// replace writes a file as many programs do, by putting another one in its place.
+func (w *world) replace(name, data string) { w.t.Helper(); w.replaceAs(name, data, 0o644) }
+
+func (w *world) replaceAs(name, data string, mode fs.FileMode) {
 	w.t.Helper()
 	w.write(name+"~", data)
+	w.chmod(name+"~", mode)
 	w.must(os.Rename(w.path(name+"~"), w.path(name)))
 }
 
@@ -362,8 +365,7 @@ func (w *world) clientMakes(name, given, text string, reviewed bool) {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}
-	w.replace(name, string(encoded))
-	w.chmod(name, mode)
+	w.replaceAs(name, string(encoded), mode)
 	done.FormAfter = buffers.Form(encoded)
 	w.ledger.Took(done, "fs", reviewed)
 }
@@ -453,8 +455,7 @@ func (w *world) savesAs(name string, mode fs.FileMode) {
 	b.synced, b.told, b.gone = b.text, b.text, false
 	w.disk.Unlock()
 	w.must(err)
-	w.replace(name, string(data))
-	w.chmod(name, mode)
+	w.replaceAs(name, string(data), mode)
 	text := buffers.Decoded(data)
 	for _, l := range w.sessions {
 		l.FileOpened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
