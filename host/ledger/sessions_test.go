@@ -151,3 +151,60 @@ func TestAnotherAgentMovesAFile(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "moved g from f\n", "the other has %q")
 }
+
+// What one agent writes under a buffer comes back with the file that another one removes, when that is refused.
+func TestAnotherAgentRemovesWhatOneHasChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	one := w.ledger
+	w.begin()
+	other := w.open()
+	w.begin()
+	change := func(l *Ledger, do func()) {
+		w.ledger = l
+		w.call("edit", do, "f")
+		w.sees("f")
+		w.sync()
+	}
+	change(other, func() { w.write("f", "b1\nf1\nf2\n") })
+	change(one, func() { w.write("f", "b1\nf1\na1\nf2\n") })
+	change(other, func() { w.remove("f") })
+	w.end()
+	w.ledger = one
+	w.end()
+	w.ledger = other
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\na1\nf2\n"`, "refused there is %s")
+	check.Equal(t, w.sees("f"), "f1\na1\nf2\n", "the buffer has %q")
+}
+
+// What the user had not saved is saved for each session, when the write of one of their agents has saved it.
+func TestAnotherAgentSavesWhatWasUnsaved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	one := w.ledger
+	w.begin()
+	other := w.open()
+	w.begin()
+	w.types("f", func(text string) string { return text + "u1\n" })
+	w.call("edit", func() { w.write("f", "b1\nf1\nf2\n") }, "f")
+	w.ledger = one
+	w.end() // which looks at it
+	w.ledger = other
+	w.clientWrites("f", "b1\nf1\nf2\nu1\n", "b2\nf1\nf2\nu1\n")
+	w.end()
+	for _, l := range []*Ledger{other, one} {
+		w.ledger = l
+		w.sync()
+	}
+	w.ledger.Then(func() {
+		if _, noted := one.inStep[w.path("f")]; noted {
+			t.Error("something is taken for unsaved")
+		}
+	})
+	w.sync()
+}

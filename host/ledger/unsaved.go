@@ -241,7 +241,12 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	_, unsaved := l.inStep[path]
 	if !unsaved && len(l.behind[path]) == 0 {
-		l.turn.Before(path, was) // with what the user has saved since
+		before := was
+		if is, recorded := l.record.Present(path); recorded {
+			before.Mode = is.Mode
+		}
+		l.record.Now(path, before) // with what the user has saved since, or another session's agent has written
+		l.turn.Before(path, was)
 	}
 	disk := func(of *turns.Turn, is review.Image) review.Content {
 		inBuffer := review.New(maxRecorded)

@@ -449,8 +449,11 @@ func (t *turn) made(w buffers.Written) bool {
 func (l *Ledger) Elsewhere(path string, is review.Content) {
 	l.box.Put(func() {
 		l.whenKnown(path, false, func() {
-			if l.loaded[path] {
-				return // what a buffer has besides this agent's changes is the user's anyway
+			if l.loaded[path] { // what a buffer has besides this agent's changes is the user's anyway
+				if _, unsaved := l.inStep[path]; (unsaved || l.behind[path] != nil) && onDisk(path).SameText(is) {
+					l.nothingUnsaved(path) // the other agent knew it
+				}
+				return
 			}
 			if t := l.turn; t != nil && !t.over {
 				t.seen[path] = is
