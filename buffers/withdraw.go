@@ -55,11 +55,21 @@ func Withdraw(after, now, before string) (text string, conflicts []int) {
 		}
 		return mine[u.B0:u.B1]
 	}
+	from, until := 0, -1 // the lines of out that are of the user's last edit, and where that ends
 	for at := 0; at <= len(old); at++ {
-		lines := put(typed[at])
+		u, edited := typed[at]
+		if edited {
+			from, until = len(out), u.A1
+		}
+		lines := put(u)
 		if e, comes := restored[at]; comes {
 			above := len(lines)
-			if e.A0 == e.A1 { // lines were only removed there: what is typed goes below them, as in the record
+			switch {
+			case e.A0 < e.A1:
+			case until == at && !edited: // they may be back below what the user has put in the place of the line above
+				lines, out = slices.Clone(out[from:]), out[:from]
+				above = len(lines)
+			default: // lines were only removed there: what is typed goes below them, as in the record
 				above = 0
 			}
 			for at < e.A1 {

@@ -34,6 +34,9 @@ func TestWithdraw(t *testing.T) {
 		"all of a file typed again":    {"a\nb\n", "", "a\nb\nu\n", "a\nb\nu\n", nil},
 		"typed again below another":    {"a\nb\n", "X\nY\n", "X\nu\nY\nb\nv\n", "a\nu\nb\nv\n", nil},
 		"typed again below the others": {"a\nb\nc\nd\n", "a\nX\nY\n", "a\nX\nY\nb\nu\n", "a\nb\nc\nd\nu\n", nil},
+		"below one in another's place": {"a\nb\nc\n", "a\nc\n", "u\nb\nc\n", "u\nb\nc\n", nil},
+		"below two, and more":          {"a\nb\nc\nd\n", "a\nd\n", "u\nv\nc\nw\nd\n", "u\nv\nb\nc\nw\nd\n", nil},
+		"not typed again, but above":   {"a\nb\nc\n", "a\nc\n", "u\nv\nc\n", "u\nv\nb\nc\n", nil},
 		"the user's own, twice":        {"a\nb\nc\n", "X\nY\nZ\n", "u\nX\nu\nY\nu\nZ\n", "u\na\nb\nc\nu\nu\n", nil},
 		"without one, and a line more": {"a\nb\n", "a\nX", "a\nX\nu", "a\nb\nu\n", nil},
 	} {
