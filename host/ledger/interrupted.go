@@ -345,7 +345,14 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 		l.agentChanged(t, now.path, users, now.Content)
 	}
 	if now.saved || now.Exists && now.since.After(ended.Add(Coarse)) { // it is as the user has written it, after that perhaps
-		t.seen[now.path], t.disk[now.path] = now.Content, now.Content
+		disk := now.Content
+		if is := onDisk(now.path); now.saved && now.unsaved && isText(is) { // they have typed since
+			disk.Text = is.Text
+			l.nothingUnsaved(now.path)
+			l.userNow(now.path, disk)
+			l.noteUnsaved(t, now.path)
+		}
+		t.seen[now.path], t.disk[now.path] = now.Content, disk
 		l.userNow(now.path, now.Content)
 		return
 	}

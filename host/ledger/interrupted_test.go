@@ -735,6 +735,26 @@ func TestPermissionsOfWhatWasSavedBeforeAHostDied(t *testing.T) {
 	check.Equal(t, w.tree(), `f 644 "f1\nu1\n"`, "there is %s")
 }
 
+// What the user has taken out of a buffer after they had saved it goes from the disk with a refusal, also where a look after
+// the host's death finds both.
+func TestTakenOutOfWhatWasSavedBeforeAHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.types("f", func(string) string { return "f1\n" })
+	w.box(func() {
+		now := fileState{path: w.path("f"), loaded: true, unsaved: true, saved: true, Content: review.Text("f1\n")}
+		now.Mode = 0o644
+		w.ledger.sinceKilled(w.ledger.turn, now, true, time.Now())
+	})
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\n", "the disk has %q")
+}
+
 // killed has the host end where it is, and another one take the session up; Neovim lives on, or ends too.
 func (w *world) killed(lives bool) {
 	w.t.Helper()

@@ -208,7 +208,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 		path, list := paths[i], l.behind[paths[i]]
 		over := func(err error) {
 			if err == nil {
-				l.settled(path)
+				l.nothingUnsaved(path)
 			} else {
 				errs[i] = fmt.Errorf("%s: %w", l.config.Short(path), err)
 			}
