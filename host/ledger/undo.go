@@ -216,7 +216,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
-	if was := l.taken[path]; was.turn == u.turn {
+	if was := l.taken[path]; was.turn == u.turn && !u.again {
 		to.taken = was.its
 	}
 	if step.Merged {

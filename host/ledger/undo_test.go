@@ -576,3 +576,42 @@ func TestKeptAndReversedByTheAgent(t *testing.T) {
 		})
 	}
 }
+
+// The user saves a file where the agent has taken it away, in that turn, after it or in the next one: the turn is undone
+// and done again as if the file had been there.
+func TestUndoOfWhatTheUserHasPutBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		take         func(w *world)
+		with, undone string // what there is
+	}{
+		"removed": {func(w *world) { w.remove("f") }, "f 644 \"f1\\na2\\n\"", "f 644 \"f1\\n\""},
+		"moved": {
+			func(w *world) { w.move("f", "g"); w.sees("f"); w.write("g", "f1\na2\na3\n") },
+			"f 644 \"f1\\na2\\n\"\ng 644 \"f1\\na2\\na3\\n\"", "f 644 \"f1\\n\"",
+		},
+	} {
+		for _, when := range []string{"in", "after", "in the next"} {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.edit("f")
+			w.begin()
+			w.clientWrites("f", "f1\n", "f1\na2\n")
+			c.take(w)
+			w.sees("f")
+			if when != "in" {
+				w.end()
+			}
+			if when == "in the next" {
+				w.begin()
+			}
+			w.saves("f")
+			if when != "after" {
+				w.end()
+			}
+			w.must(w.undo(false))
+			check.Equal(t, w.tree(), c.undone, "%s, saved %s the turn, undone there is %s", name, when)
+			w.must(w.undo(true))
+			check.Equal(t, w.tree(), c.with, "%s, saved %s the turn, and again there is %s", name, when)
+		}
+	}
+}

@@ -601,9 +601,10 @@ func (l *Ledger) UserSaved(path string) {
 	})
 }
 
-// remade says that the user has written a file, which the agent may have taken away in the turn, which may be nil.
+// remade says that the user has written a file, which the agent may have taken away. The turn, the last one, may be nil.
 func (l *Ledger) remade(t *turn, path string, is review.Content) {
 	l.record.Remade(path, is)
+	l.history.Remade(l.lastTurn(), path, is)
 	if t != nil {
 		t.Remade(path, is)
 		delete(t.gone, path)

@@ -125,6 +125,18 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 	}
 }
 
+// Remade is [Turn.Remade] for the turns before the last one, see [History.Decided].
+func (h *History) Remade(last *Turn, path string, now review.Content) {
+	for _, t := range h.Turns {
+		if t == last || !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.OldPath == path || f.Path == path && !f.After.Exists }) {
+			continue
+		}
+		t.Reopen()
+		t.Remade(path, now)
+		t.revised = true
+	}
+}
+
 // Renamed is [Turn.Renamed] for all turns.
 func (h *History) Renamed(from, to string) {
 	for _, t := range h.Turns {
