@@ -544,3 +544,38 @@ func TestWithoutTheAgents(t *testing.T) {
 		}
 	}
 }
+
+// Several files are refused at once, also those of which only the disk has something.
+func TestFilesAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, under := range []bool{false, true} {
+		w := newWorld(t)
+		names := []string{"a", "b", "c"}
+		held := &heldEdits{Files: w, left: len(names)}
+		w.open(func(c *Config) { c.Files = held })
+		for _, name := range names {
+			w.write(name, "f1\nf2\n")
+			if under {
+				w.edit(name)
+				w.types(name, func(string) string { return "f1\nu2\n" })
+			}
+		}
+		w.begin()
+		for _, name := range names {
+			w.write(name, "f1\na2\n")
+			w.sees(name)
+		}
+		w.end()
+		done := make(chan error, 1)
+		w.ledger.Decide(Decision{Do: review.Reject}, func(_ int, err error) { done <- err })
+		select {
+		case err := <-done:
+			w.must(err)
+		case <-time.After(time.Minute):
+			t.Fatalf("under %v: files are refused one by one", under)
+		}
+		for _, name := range names {
+			check.Equal(t, w.onDisk(name), "f1\nf2\n", "under %v: the disk has %q", under)
+		}
+	}
+}
