@@ -194,7 +194,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 // agent was done with it, or in the middle of its write. lines are those of the call, by path as named.
 func (l *Ledger) guessAgain(t *turn, diffs []session.Diff, lines map[string]int, now fileState) {
 	was := t.seen[now.path]
-	emptied := was.Text == "" && !was.Opaque && slices.ContainsFunc(diffs, func(d session.Diff) bool {
+	emptied := was.Text == "" && slices.ContainsFunc(diffs, func(d session.Diff) bool {
 		return d.OldText != nil && *d.OldText != ""
 	})
 	if was != now.Content && !emptied {

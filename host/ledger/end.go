@@ -289,7 +289,7 @@ func (l *Ledger) moves(t *turn, now []fileState) []move {
 			continue // empty files cannot be told apart
 		}
 		olds := from[is]
-		rest := news[:0:0]
+		var rest []fileState
 		for _, seen := range news {
 			old := t.fresh[seen.path]
 			for t.renamed[old] != "" { // the user has written it there

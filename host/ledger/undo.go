@@ -199,7 +199,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	step := u.steps[i]
 	path := step.Of.Path
 	r, exact := u.under[path]
-	if exact && step.Idle() && !r.idle() {
+	if step.Idle() && !r.idle() {
 		l.editUnder(path, r.of, func(err error) {
 			if err == nil {
 				l.nothingUnsaved(path)

@@ -150,6 +150,9 @@ func (w *world) sound(l *Ledger) {
 	if len(l.jobs) > 0 || l.scans.running || l.resuming {
 		return
 	}
+	if l.scans.latest != nil && l.scans.release == nil {
+		w.t.Error("the folders are not watched")
+	}
 	if len(l.scans.early)+len(l.scans.then) > 0 {
 		w.t.Error("something waits for a look at the folders that nobody takes")
 	}
