@@ -156,9 +156,10 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 		to := saved.Unsaved{Path: path}
 		if s, noted := l.inStep[path]; noted {
 			to.Noted, to.Record = true, s.record
-			if l.turn != nil {
-				to.At = l.turn.At
-				to.Turn, to.InTurn = s.turns[l.turn.Turn]
+			for t, was := range s.turns {
+				if !to.InTurn || t.At.After(to.At) { // another one may have begun since
+					to.At, to.Turn, to.InTurn = t.At, was, true
+				}
 			}
 		}
 		for _, b := range l.behind[path] {

@@ -1086,3 +1086,23 @@ func TestTakenAwayUnderUnsavedTextBeforeTheHostDied(t *testing.T) {
 		}
 	}
 }
+
+// What a turn had of a file before something was unsaved there is known after a kill in the next turn.
+func TestKilledInTheTurnAfterOneWithUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.named()
+	w.write("f", "f1\nf2\nf3\nf4\n")
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\nf2\nf3\nf4\n", "f2\nf3\nf4\n")
+	w.types("f", func(text string) string { return text + "u1\n" })
+	w.write("f", "f2\na1\nf3\nf4\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.dies()
+	w.takenUp()
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nf4\n", "undone there is %q")
+}

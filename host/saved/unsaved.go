@@ -13,7 +13,7 @@ type Unsaved struct {
 	Path   string
 	Noted  bool
 	Record review.Image // in the record
-	InTurn bool         // it was noted in the last turn
+	InTurn bool         // it was noted in a turn, the last one of them
 	At     time.Time    // when that began
 	Turn   review.Image // in that
 	Behind []Behind     // the oldest first
