@@ -64,6 +64,25 @@ func TestLeftRightBeforeATurn(t *testing.T) {
 	}
 }
 
+// A buffer leaves a file before it has what the agent has changed there, and tells when the turn is over.
+func TestLeftBeforeTheBufferHadIt(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	delete(w.bufs, w.path("f"))
+	w.disk.Unlock()
+	w.write("f", "f1\na2\n")
+	w.end()
+	w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+	w.sync()
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "there is listed %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\n", "refused, there is %q")
+}
+
 // What the user renames in a turn is moved by no agent: refused or undone it stays where it is, without the agent's
 // lines. What they save where the agent has moved a file away is there again, with all that there is to decide.
 func TestFilesThatTheUserRenames(t *testing.T) {

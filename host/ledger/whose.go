@@ -740,7 +740,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 			t.seen[now.path] = is
 		}
 		return is, true
-	case l.isGone(now.path), !there && (!running || known && !was.Exists):
+	case l.isGone(now.path), !there && (!running || known && !was.Exists), !loaded && there && l.hasDisk(now.path):
 		return now.Content, false // as reported
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
@@ -756,6 +756,12 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 		l.report(nil)
 	}
 	return now.Content, true
+}
+
+// hasDisk reports whether the record says of a file what the disk has, though its buffer may have left before that came.
+func (l *Ledger) hasDisk(path string) bool {
+	is, recorded := l.record.Present(path)
+	return recorded && is.SameText(onDisk(path))
 }
 
 // sawAgents says that a change by the agent was seen on the disk.
