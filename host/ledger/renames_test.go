@@ -410,3 +410,19 @@ func TestTheAgentsFileUnderAnotherName(t *testing.T) {
 		check.Equal(t, w.changes(), listed, "there is listed %q")
 	}
 }
+
+// The agent makes a file and moves it away, and the user opens the old name: there never was a file of theirs.
+func TestOpenedWhereTheAgentsFileWas(t *testing.T) {
+	w := newWorld(t)
+	w.begin()
+	w.clientMakes("f", "", "a1\n", false)
+	w.move("f", "g")
+	w.disk.Lock()
+	w.bufs[w.path("f")] = &buffer{gone: true}
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new("")})
+	w.end()
+	check.Equal(t, w.changes(), "added g -0,0+1,1\n", "there is listed %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), "", "refused, there is %s")
+}

@@ -241,11 +241,11 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	_, unsaved := l.inStep[path]
 	if !unsaved && len(l.behind[path]) == 0 {
-		before := was
-		if is, recorded := l.record.Present(path); recorded {
+		if is, recorded := l.record.Present(path); recorded && is.Exists {
+			before := was
 			before.Mode = is.Mode
+			l.record.Now(path, before) // with what the user has saved since, or another session's agent has written
 		}
-		l.record.Now(path, before) // with what the user has saved since, or another session's agent has written
 		l.turn.Before(path, was)
 	}
 	disk := func(of *turns.Turn, is review.Image) review.Content {
