@@ -827,3 +827,25 @@ func TestUndoneBeforeATurnAndTypedInIt(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "u1\n", "refused, there is %q")
 }
+
+// What the user has removed unsaved when a turn begins is back when they close the buffer in it, and theirs.
+func TestGivenUpInTheTurnAfter(t *testing.T) {
+	for _, looks := range []bool{true, false} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.clientWrites("f", "f1\nf2\nf3\n", "a1\nf1\nf2\nf3\n")
+		w.end()
+		w.types("f", func(string) string { return "a1\nf1\nf2\n" })
+		w.begin()
+		if looks {
+			w.sync()
+		}
+		w.wipe("f")
+		w.end()
+		check.Equal(t, w.changes(), "modified f -0,0+1,1\n", "looked at %v, there is listed %q", looks)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "looked at %v, refused there is %q", looks)
+	}
+}

@@ -732,6 +732,9 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	t := l.turn
 	running := t != nil && !t.over
 	is, brings := l.unsavedGone(now, loaded)
+	if disk := onDisk(now.path); !loaded && there && l.hasText(now.path, disk) {
+		now.Content = disk // which the buffer may have left before it had that
+	}
 	was, known := l.known(t, fileState{path: now.path})
 	switch {
 	case brings:
@@ -740,7 +743,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 			t.seen[now.path] = is
 		}
 		return is, true
-	case l.isGone(now.path), !there && (!running || known && !was.Exists), !loaded && there && l.hasDisk(now.path):
+	case l.isGone(now.path), !there && (!running || known && !was.Exists):
 		return now.Content, false // as reported
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
@@ -758,10 +761,10 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	return now.Content, true
 }
 
-// hasDisk reports whether the record says of a file what the disk has, though its buffer may have left before that came.
-func (l *Ledger) hasDisk(path string) bool {
+// hasText reports whether the record has a text for a file.
+func (l *Ledger) hasText(path string, text review.Content) bool {
 	is, recorded := l.record.Present(path)
-	return recorded && is.SameText(onDisk(path))
+	return recorded && is.SameText(text)
 }
 
 // sawAgents says that a change by the agent was seen on the disk.
