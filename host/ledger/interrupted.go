@@ -338,7 +338,7 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 
 // sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
 // buffer did meanwhile. shown says that one showed it.
-func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) (judged fileState) {
+func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) fileState {
 	if was, _ := l.known(t, now); now.saved && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
 		users.Mode = was.Mode
@@ -355,7 +355,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 		}
 		t.seen[now.path], t.disk[now.path] = now.Content, disk
 		l.userNow(now.path, now.Content)
-		return
+		return fileState{}
 	}
 	shows, inBuffer := now.Content, now.loaded
 	if now.loaded {
@@ -392,7 +392,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	case now.unsaved:
 		l.noteUnsaved(t, now.path)
 	}
-	return // the rest is in a buffer
+	return fileState{} // the rest is in a buffer
 }
 
 // inLivingBuffer records a change by the agent from what the disk had, which a buffer may have taken over: of a Neovim

@@ -426,6 +426,7 @@ func TestATurnIsTakenUpAsOne(t *testing.T) {
 // What others have changed between two turns is the user's also where the host dies in the second one, which has not
 // looked at the file yet.
 func TestChangedBeforeTheTurnThatWasKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.named()
 	w.write("f", "f1\n")

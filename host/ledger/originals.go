@@ -105,32 +105,33 @@ func decoded(data []byte) review.Content {
 }
 
 // onDisk returns what the disk has at a path, whatever a buffer has.
-func onDisk(path string) (is review.Content) {
+func onDisk(path string) review.Content {
 	info, err := os.Stat(path)
 	if err != nil {
-		return
+		return review.Content{}
 	}
-	if info.Size() > maxReviewed {
-		is = review.Opaque(largeText(buffers.DiskStateOf(info)))
-	} else if data, err := os.ReadFile(path); err == nil {
+	is := review.Opaque(largeText(buffers.DiskStateOf(info)))
+	if info.Size() <= maxReviewed {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return review.Content{}
+		}
 		is = decoded(data)
-	} else {
-		return
 	}
 	is.Mode = info.Mode().Perm()
 	return is
 }
 
 // content returns a snapshot's file in the record's terms; false if its contents are not kept.
-func (o *originals) content(s checkpoint.State) (is review.Content, known bool) {
+func (o *originals) content(s checkpoint.State) (review.Content, bool) {
 	if s.Sum.IsZero() {
-		return
+		return review.Content{}, false
 	}
 	data, err := o.store.Content(s.Sum)
 	if err != nil {
-		return
+		return review.Content{}, false
 	}
-	is = decoded(data)
+	is := decoded(data)
 	is.Mode = s.Mode.Perm()
 	if is.Opaque {
 		o.of[versionOf(is)] = s.Sum

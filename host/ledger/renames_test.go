@@ -37,6 +37,7 @@ func (w *world) copies(from, to string) {
 
 // A buffer tells after a prompt that it no longer shows a file, which the user has renamed or removed right before it.
 func TestLeftRightBeforeATurn(t *testing.T) {
+	t.Parallel()
 	for name, renamed := range map[string]bool{"renamed": true, "removed": false} {
 		w := newWorld(t)
 		w.write("f", "f1\n")
@@ -66,6 +67,7 @@ func TestLeftRightBeforeATurn(t *testing.T) {
 
 // A buffer leaves a file before it has what the agent has changed there, and tells when the turn is over.
 func TestLeftBeforeTheBufferHadIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("f", "f1\n")
 	w.edit("f")
@@ -391,6 +393,7 @@ func TestDecidedAfterARename(t *testing.T) {
 
 // A new file by the agent that the user has written under another name too goes, and that other one is theirs.
 func TestTheAgentsFileUnderAnotherName(t *testing.T) {
+	t.Parallel()
 	for listed, end := range map[string]func(w *world){
 		"added f -0,0+0,0 rejected\n": func(w *world) { w.decide(review.Reject, "") },
 		"":                            func(w *world) { w.must(w.undo(false)) },
@@ -413,6 +416,7 @@ func TestTheAgentsFileUnderAnotherName(t *testing.T) {
 
 // The agent makes a file and moves it away, and the user opens the old name: there never was a file of theirs.
 func TestOpenedWhereTheAgentsFileWas(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.begin()
 	w.clientMakes("f", "", "a1\n", false)

@@ -45,7 +45,7 @@ func (r refusal) idle() bool { return r.now.SameText(r.want) }
 func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, known bool) {
 	s, noted := l.inStep[path]
 	if !noted {
-		return
+		return nil, false
 	}
 	was := s.record
 	if of != nil {
@@ -68,16 +68,16 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 }
 
 // refusalUnder returns what refuses all of that, or what undoes a turn's, if it has lines.
-func (l *Ledger) refusalUnder(path string, of *turns.Turn) (is refusal, known bool) {
-	r, noted := l.recordUnder(path, of)
-	if !noted {
-		return
+func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
+	r, known := l.recordUnder(path, of)
+	if !known {
+		return refusal{}, false
 	}
 	plan, _ := r.Plan(path, review.Reject, review.Selection{})
 	if now, want := plan.Now, plan.Want; plan.Back == "" && isText(now) && isText(want) && now.Form == want.Form && onDisk(path).SameText(now) {
 		return refusal{now, want}, true
 	}
-	return
+	return refusal{}, false
 }
 
 // partUnder returns what the disk gets where the user decides about a part of a file with unsaved text, nil for the same
@@ -194,9 +194,9 @@ func (l *Ledger) keepUnder(path string) {
 
 // refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
 // changes no lines, or what the disk has is not known.
-func (l *Ledger) refusalWith(plan review.Plan) (is refusal, known bool) {
+func (l *Ledger) refusalWith(plan review.Plan) (refusal, bool) {
 	if plan.Back != "" || plan.Now.Text == plan.Want.Text {
-		return
+		return refusal{}, false
 	}
 	return l.refusalUnder(plan.Path, nil)
 }

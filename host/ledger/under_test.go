@@ -866,6 +866,7 @@ func TestTakenOutOfOneBufferOfTwo(t *testing.T) {
 // What the agent has made under unsaved text of a file that it removed in an earlier turn is undone: the removal waits
 // again, whatever becomes of the buffer then.
 func TestMadeAnewUnderUnsavedTextAndUndone(t *testing.T) {
+	t.Parallel()
 	for name, then := range map[string]struct {
 		do            func(w *world)
 		listed, after string

@@ -580,6 +580,7 @@ func TestKeptAndReversedByTheAgent(t *testing.T) {
 // The user saves a file where the agent has taken it away, in that turn, after it or in the next one: the turn is undone
 // and done again as if the file had been there.
 func TestUndoOfWhatTheUserHasPutBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		take         func(w *world)
 		with, undone string // what there is

@@ -751,6 +751,7 @@ func TestSavedBeforeItWasTakenAway(t *testing.T) {
 // What the user takes out of a buffer while its file is gone is theirs also when the removal is refused: they have not
 // undone the refusal.
 func TestEmptiedWhileGone(t *testing.T) {
+	t.Parallel()
 	for name, goes := range map[string]func(w *world){
 		"removed":    func(w *world) { w.remove("f") },
 		"moved away": func(w *world) { w.move("f", "g") },
@@ -781,6 +782,7 @@ func TestEmptiedWhileGone(t *testing.T) {
 // The user saves a buffer whose file the agent has removed: what it lacks they have taken out themselves, even if no line
 // is left. If it is a new buffer, what the file had is still removed.
 func TestSavedAfterItWasRemoved(t *testing.T) {
+	t.Parallel()
 	for _, same := range []bool{true, false} {
 		w := newWorld(t)
 		w.write("f", "f1\n")
@@ -813,6 +815,7 @@ func TestSavedAfterItWasRemoved(t *testing.T) {
 
 // What the user undoes before a turn, and types in it, is told apart.
 func TestUndoneBeforeATurnAndTypedInIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("f", "f1\n")
 	w.edit("f")
@@ -830,6 +833,7 @@ func TestUndoneBeforeATurnAndTypedInIt(t *testing.T) {
 
 // What the user has removed unsaved when a turn begins is back when they close the buffer in it, and theirs.
 func TestGivenUpInTheTurnAfter(t *testing.T) {
+	t.Parallel()
 	for _, looks := range []bool{true, false} {
 		w := newWorld(t)
 		w.write("f", "f1\nf2\nf3\n")

@@ -30,9 +30,9 @@ const Coarse = 20 * time.Millisecond
 
 // known returns what a file was when last seen in a turn, or else when that began; false if neither is known. now is
 // what is there, which saves reading what has not changed.
-func (l *Ledger) known(t *turn, now fileState) (was review.Content, known bool) {
+func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 	if t == nil || t.over {
-		return
+		return review.Content{}, false
 	}
 	if is, ok := t.seen[now.path]; ok {
 		return is, true
@@ -44,8 +44,10 @@ func (l *Ledger) known(t *turn, now fileState) (was review.Content, known bool) 
 	switch {
 	case s.Kind == checkpoint.None && !listed:
 		return l.record.Present(now.path)
+	case s.Kind == checkpoint.None:
+		return review.Content{}, true
 	case s.Kind != checkpoint.File:
-		return was, s.Kind == checkpoint.None
+		return review.Content{}, false
 	case !now.loaded && now.Exists && s.Size == now.size && s.Changed == now.since.UnixNano():
 		now.Mode = s.Mode.Perm() // which may have been looked up later
 		return now.Content, true
@@ -62,7 +64,7 @@ func (l *Ledger) known(t *turn, now fileState) (was review.Content, known bool) 
 // atBegin returns what the folders had at a path when a turn began; listed is false if no look covered it.
 func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed bool) {
 	if t.first == nil {
-		return
+		return s, false
 	}
 	s = t.first.State(now.path)
 	if t.late && t.before != nil && !t.saved[now.path] && t.away[now.path] == "" {
@@ -189,11 +191,11 @@ func (t *turn) isCopy(now fileState) bool {
 func (l *Ledger) Took(w buffers.Written, by string, reviewed bool) {
 	file := buffers.IdentityOf(w.Path) // before the agent can do more
 	l.box.Put(func() {
-		wait := l.whenKnown
 		if by == "fs" && l.scans.latest == nil && (l.turn == nil || !l.turn.waits[w.Path]) {
-			wait = func(_ string, _ bool, f func()) { f() } // the first look of all, which comes after it, does not tell
+			l.took(w, by, reviewed, file) // the first look of all, which comes after it, does not tell
+			return
 		}
-		wait(w.Path, w.Deleted, func() { l.took(w, by, reviewed, file) })
+		l.whenKnown(w.Path, w.Deleted, func() { l.took(w, by, reviewed, file) })
 	})
 }
 
@@ -404,7 +406,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 		was, known = l.known(t, there)
 	}
 	if c.Deleted && (known && !was.Exists || l.isGone(c.Path)) {
-		return
+		return was, false
 	}
 	tells := c.before.Exists || c.Created
 	switch {
@@ -732,10 +734,11 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	t := l.turn
 	running := t != nil && !t.over
 	is, brings := l.unsavedGone(now, loaded)
-	if disk := onDisk(now.path); !loaded && there && l.hasText(now.path, disk) {
-		now.Content = disk // which the buffer may have left before it had that
+	if recorded, ok := l.record.Present(now.path); ok && there && !loaded {
+		if disk := onDisk(now.path); recorded.SameText(disk) {
+			now.Content = disk // which the buffer may have left before it had that
+		}
 	}
-	was, known := l.known(t, fileState{path: now.path})
 	switch {
 	case brings:
 		l.sawAgents(now.path)
@@ -743,7 +746,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 			t.seen[now.path] = is
 		}
 		return is, true
-	case l.isGone(now.path), !there && (!running || known && !was.Exists):
+	case l.isGone(now.path), !there && (!running || l.wasGone(t, now.path)):
 		return now.Content, false // as reported
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
@@ -761,10 +764,10 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	return now.Content, true
 }
 
-// hasText reports whether the record has a text for a file.
-func (l *Ledger) hasText(path string, text review.Content) bool {
-	is, recorded := l.record.Present(path)
-	return recorded && is.SameText(text)
+// wasGone reports whether no file was at a path when that was last seen in a turn, or when that began.
+func (l *Ledger) wasGone(t *turn, path string) bool {
+	was, known := l.known(t, fileState{path: path})
+	return known && !was.Exists
 }
 
 // sawAgents says that a change by the agent was seen on the disk.

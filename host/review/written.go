@@ -56,10 +56,10 @@ func (f File) Like(was, is string) []Same {
 		}
 	}
 	gone, came := map[int]int{}, map[int]int{} // the same by the line of the accepted text, and of the present one
-	for at, in := range became(linediff.Lines(f.text.accepted()), old) {
+	for at, in := range madeOf(linediff.Lines(f.text.accepted()), old) {
 		gone[at] = removes[in]
 	}
-	for at, in := range became(linediff.Lines(f.text.present()), now) {
+	for at, in := range madeOf(linediff.Lines(f.text.present()), now) {
 		came[at] = adds[in]
 	}
 	for _, e := range f.text.pending.edits {
@@ -82,8 +82,8 @@ func (f File) Like(was, is string) []Same {
 	return list
 }
 
-// became returns which of the lines now the user has made of each of the lines old, if any.
-func became(old, now []string) map[int]int {
+// madeOf returns which of the lines now the user has made of each of the lines old, if any.
+func madeOf(old, now []string) map[int]int {
 	in := map[int]int{}
 	a, b := 0, 0
 	same := func(to int) {
