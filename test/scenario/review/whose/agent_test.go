@@ -124,21 +124,23 @@ func (r *whoseRound) stores(name, content string, known []string) {
 		r.all(name, (*userFile).writtenAnew)
 	}
 	var m scene.Message
+	was, text := r.data(name), linesOf(content)
 	if r.before {
 		m = r.waits(name, content, known)
 	} else {
 		m = r.agent.Ask("fs/write_text_file", obj{"sessionId": scene.SessionID(1), "path": r.path(name), "content": content})
+	}
+	if m.Error == nil || !bytes.Equal(r.data(name), was) { // or a part of it was refused
+		r.all(name, func(u *userFile) { u.leaked(known, text) })
 	}
 	if m.Error != nil {
 		r.did("  an error: %s", m.Error.Message)
 		delete(r.known, name)
 		return
 	}
-	text := linesOf(content)
 	if _, read := r.known[name]; read { // else it may know what the user saves from now on
 		r.known[name] = text
 	}
-	r.all(name, func(u *userFile) { u.leaked(known, text) })
 }
 
 // agentAsks has the agent ask before it changes a file. What was allowed it does, through its client or past it.

@@ -547,7 +547,9 @@ func (r *whoseRound) refuses() {
 				stay(name, other)
 			}
 			_, has := decode(r.data(other))
-			users := f.refused.exists == present && f.refused.remade || slices.ContainsFunc(has, func(line string) bool { return line[0] == 'u' })
+			users := f.refused.exists == present && f.refused.remade || slices.ContainsFunc(has, func(line string) bool {
+				return line[0] == 'u' || line[0] == 'a' && f.refused.lines[line] != nil // which they have accepted
+			})
 			if users && cannot(name, fmt.Sprintf("it cannot go back to %s/%s,", r.dir, other)) {
 				stay(name, other)
 			}
