@@ -491,6 +491,7 @@ func (r *whoseRound) strikesNeovim() {
 	scene.AwaitAfterEnd(r.T, "the agent's end to be known", r.agent.Ended)
 	r.Scene = r.Next(nvimtest.Env("XDG_STATE_HOME=" + state))
 	setUp(r.Scene, r.before)
+	r.sets()
 	for name := range r.files {
 		r.all(name, (*userFile).struck)
 	}

@@ -500,7 +500,7 @@ func (u *userFile) saved(text []string, was bool) {
 	for _, l := range u.lines {
 		l.disk = l.buffer
 	}
-	u.form.unfinished = false // as 'fixendofline' wants it
+	u.form.unfinished = false // as 'fixendofline' wants it, if that is set
 	u.anyEnd = true
 	if u.exists != present {
 		u.mode = 0

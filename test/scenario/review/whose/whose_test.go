@@ -38,6 +38,7 @@ var ways = []string{
 	"form",  // line ends, byte order marks, encodings
 	"modes", // permissions of files
 	"moves",
+	"options", // of the user's, on how a file is written
 	"outside", // other programs of the user's, between the turns
 	"plugins", // a formatter, and one that saves
 	"removes",
@@ -326,8 +327,22 @@ func less(text, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(text), func(line string) bool { return has[line] })
 }
 
+// sets sets how the user's Neovim writes files: by a rename or in place, and whether it ends the last line.
+func (r *whoseRound) sets() {
+	r.T.Helper()
+	random := rand.New(rand.NewPCG(*seed, ^uint64(r.nth))) // of its own, so that the rest is as without
+	options := "backupcopy=auto writebackup fixendofline"
+	if r.may("options") {
+		options = fmt.Sprintf("backupcopy=%s %swritebackup %sfixendofline",
+			[]string{"auto", "yes", "no"}[random.IntN(3)], []string{"", "no"}[random.IntN(2)], []string{"", "", "no"}[random.IntN(3)])
+		r.did("user sets %s", options)
+	}
+	r.Command("set " + options)
+}
+
 func (r *whoseRound) begin() {
 	r.T.Helper()
+	r.sets()
 	must.Do(r.T, os.Mkdir(r.path(""), 0o755))
 	for i := range 1 + r.IntN(1+min(2, *whoseMost/3)) {
 		name := fmt.Sprintf("f%d.txt", i)
