@@ -101,7 +101,7 @@ func keys[V any](of map[string]V) []string { return slices.Collect(maps.Keys(of)
 // showed. over reports whether all of it was known.
 func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved.Running) (t *turn, shown map[string]bool, over bool) {
 	t, shown = newTurn(was.Prompt, was.At), map[string]bool{}
-	t.first, t.noted = first, l.keep.key()
+	t.first, t.noted, t.asked = first, l.keep.key(), true
 	at := slices.IndexFunc(l.history.Turns, func(h *turns.Turn) bool { return h.At.Equal(was.At) })
 	if running == nil || !running.At.Equal(was.At) {
 		return t, shown, at >= 0

@@ -65,7 +65,8 @@ type turn struct {
 	*turns.Turn
 	first   *checkpoint.Snapshot // of the folders when it began; may be nil
 	before  *checkpoint.Snapshot // one look earlier; may be nil
-	late    bool                 // the agent was at work before first was whole
+	asked   bool                 // its prompt may be with the agent
+	late    bool                 // that was before first was whole
 	seen    map[string]review.Content
 	disk    map[string]review.Content   // of files that buffers show, as was told last
 	guessed map[string]bool             // those of seen that were unknown before a call named them
@@ -76,6 +77,7 @@ type turn struct {
 	left    map[string]bool             // the old names where the file was still there then
 	at      map[buffers.Identity]string // where files were last seen
 	wasLeft map[string]review.Content   // what that had when it was gone
+	carried map[string]inStep           // what was said of old names with the unsaved text that went to the new ones
 	gone    map[string]review.Content   // by path, the content before the agent removed it
 	fresh   map[string]string           // from new paths, by the folders at its end, to where the file was when it began
 	waits   map[string]bool             // paths with something that waits for first
@@ -92,7 +94,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]bool{}, at: map[buffers.Identity]string{}, wasLeft: map[string]review.Content{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]bool{}, at: map[buffers.Identity]string{}, wasLeft: map[string]review.Content{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 
@@ -143,9 +145,7 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	var once sync.Once
 	goOn := func(late bool) {
 		once.Do(func() {
-			if late {
-				l.box.Put(func() { t.late = t.first == nil })
-			}
+			l.box.Put(func() { t.asked, t.late = true, late && t.first == nil })
 			ready()
 		})
 	}

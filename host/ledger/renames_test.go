@@ -65,6 +65,25 @@ func TestLeftRightBeforeATurn(t *testing.T) {
 	}
 }
 
+// The user gives a buffer another name, and removes the old file, while lines of theirs conflict with the agent's there: what
+// both had removed, and the user had not saved, does not come back under the new name.
+func TestRenamedUnderAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu1\nf3\nu2\n" })
+	w.begin()
+	w.write("f", "f1\nu1\nf3\na1\n")
+	w.renames("f", "g")
+	w.end()
+	check.Equal(t, w.changes(), "", "there is listed %q")
+	check.Equal(t, w.sees("g"), "f1\nu1\nf3\nu2\n", "there is %q")
+	if w.undo(false) == nil {
+		t.Error("there is something to undo")
+	}
+}
+
 // A buffer leaves a file before it has what the agent has changed there, and tells when the turn is over.
 func TestLeftBeforeTheBufferHadIt(t *testing.T) {
 	t.Parallel()

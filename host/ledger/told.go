@@ -255,15 +255,20 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 }
 
 // beganAfter reports whether a turn began after a change that is reported in it. A file's time may be coarse, and does not
-// help if a prompt comes at once; the clock at which the disk was read is exact. For a file that is gone, the look with
-// which the turn began decides.
+// help if a prompt comes at once; the clock at which the disk was read is exact, and what the first look has seen was there
+// before the prompt went out. For a file that is gone, that look decides.
 func (t *turn) beganAfter(w buffers.Written) bool {
-	if !w.At.IsZero() && w.At.Before(t.At.Add(-Coarse)) || !w.ReadAt.IsZero() && w.ReadAt.Before(t.At) {
+	switch {
+	case !w.At.IsZero() && w.At.Before(t.At.Add(-Coarse)), !w.ReadAt.IsZero() && (w.ReadAt.Before(t.At) || !t.asked):
 		return true
+	case t.first == nil || t.late:
+		return false
+	case !w.Deleted:
+		s := t.first.State(w.Path)
+		return s.Kind == checkpoint.File && !w.At.IsZero() && s.Changed == w.At.UnixNano()
 	}
 	_, seen := t.seen[w.Path]
-	return w.Deleted && !seen && t.previous != nil && t.first != nil && t.first.Whole(w.Path) &&
-		t.first.State(w.Path).Kind == checkpoint.None
+	return !seen && t.previous != nil && t.first.Whole(w.Path) && t.first.State(w.Path).Kind == checkpoint.None
 }
 
 // made reports whether a change may belong to a turn that has ended but is still being looked at; the turn may be nil.

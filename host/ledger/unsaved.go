@@ -37,11 +37,16 @@ func (l *Ledger) noteUnsaved(t *turn, path string) {
 	if _, noted := l.inStep[path]; noted || l.behind[path] != nil {
 		return
 	}
+	l.inStep[path] = l.saysOf(t, path)
+}
+
+// saysOf returns what record and turn, which may be nil, say of a file now.
+func (l *Ledger) saysOf(t *turn, path string) inStep {
 	s := inStep{l.record.Image(path), map[*turns.Turn]review.Image{}}
 	if t != nil {
 		s.turns[t.Turn] = t.Image(path)
 	}
-	l.inStep[path] = s
+	return s
 }
 
 // nothingUnsaved says that a buffer matches the disk, or that a decision has changed what record and turns say of the

@@ -104,6 +104,10 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		t.wasLeft[now.path] = was // it may have been moved since
 	}
 	l.nothingUnsaved(now.path)
+	if shown, brought := t.carried[now.path]; brought {
+		l.record.SetBack(now.path, shown.record)
+		t.SetBack(now.path, shown.turns[t.Turn])
+	}
 	l.record.Renamed(now.path, to)
 	t.Renamed(now.path, to)
 	l.history.Renamed(now.path, to)
@@ -208,6 +212,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	}
 	t := l.turn
 	running := t != nil && !t.over
+	shown := l.saysOf(t, now.path)
 	is, brings := l.unsavedGone(now, loaded)
 	if recorded, ok := l.record.Present(now.path); ok && there && !loaded {
 		if disk := onDisk(now.path); recorded.SameText(disk) {
@@ -219,6 +224,9 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 		l.sawAgents(now.path)
 		if t != nil {
 			t.seen[now.path] = is
+			if t.renamed[now.path] != "" {
+				t.carried[now.path] = shown
+			}
 		}
 		return is, true
 	case l.isGone(now.path), !there && (!running || l.wasGone(t, now.path)):

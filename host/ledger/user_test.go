@@ -378,7 +378,7 @@ func TestARemovalRightBeforeATurn(t *testing.T) {
 		listed, left  string
 	}{
 		"removed":                  {removes, func(*world) {}, "", "no file"},
-		"and made before the look": {func(w *world) { removes(w); w.write("f", "a1\n"); w.sees("f") }, func(*world) {}, "modified f -1,1+1,1\n", "f1\n"},
+		"and made before the look": {func(w *world) { removes(w); w.write("f", "u1\n"); w.sees("f") }, func(*world) {}, "", "u1\n"},
 		"and made by the agent":    {removes, func(w *world) { w.write("f", "a1\n") }, "added f -0,0+1,1\n", "no file"},
 		"and made by it as it was": {removes, func(w *world) { w.write("f", "f1\n") }, "added f -0,0+1,1\n", "no file"},
 		"by the agent":             {func(*world) {}, func(w *world) { w.remove("f") }, "deleted f -1,1+0,0\n", "f1\n"},
@@ -477,6 +477,32 @@ func TestAChangeRightBeforeTheTurnIsToldInIt(t *testing.T) {
 		w.ledger.Took(told, "disk", false)
 		w.sync()
 		check.Equal(t, w.changes(), "", "the record has %q")
+	}
+}
+
+// What is changed before the agent has the prompt is not the agent's, by whatever clock: whether the look with which the turn
+// begins comes before or after it is told.
+func TestAChangeBeforeThePromptIsOut(t *testing.T) {
+	t.Parallel()
+	for _, toldFirst := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.end()
+		looked := w.beginHeld()
+		w.write("f", "f1\nf2\nu1\nf3\n")
+		if toldFirst {
+			w.follow(w.path("f"), false)
+		}
+		looked()
+		w.follow(w.path("f"), false)
+		w.sync()
+		check.Equal(t, w.changes(), "", "told first %v: the record has %q", toldFirst)
+		w.write("f", "f1\na1\nu1\nf3\n")
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), "f1\nf2\nu1\nf3\n", "told first %v: refused there is %q", toldFirst)
 	}
 }
 
