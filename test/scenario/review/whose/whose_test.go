@@ -753,6 +753,9 @@ func (r *whoseRound) clear() {
 		r.userCloses(name)
 	}
 	r.OK(`require('acp').keep({})`)
-	must.Do(r.T, os.RemoveAll(filepath.Join(r.Dir, r.dir)))
+	if err := os.RemoveAll(r.path("")); err != nil {
+		left, _ := os.ReadDir(r.path(""))
+		r.T.Fatalf("%v: there is %v", err, left)
+	}
 	r.Sync()
 }
