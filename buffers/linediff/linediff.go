@@ -280,6 +280,14 @@ func settle(edits []Edit, a, b []string) []Edit {
 	return settled
 }
 
+// Distance is how many lines have to go from a text, or to be added to it, to make it another one.
+func Distance(a, b string) (lines int) {
+	for _, e := range Compare(Lines(a), Lines(b)) {
+		lines += e.A1 - e.A0 + e.B1 - e.B0
+	}
+	return lines
+}
+
 // LineAfter returns where a line, counted from 1, is after edits: at the nearest line if it was replaced.
 func LineAfter(edits []Edit, line int) int {
 	at := line - 1

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -81,6 +82,34 @@ func TestRenamedUnderAConflict(t *testing.T) {
 	check.Equal(t, w.sees("g"), "f1\nu1\nf3\nu2\n", "there is %q")
 	if w.undo(false) == nil {
 		t.Error("there is something to undo")
+	}
+}
+
+// The agent moves a file away and changes it there, while the user goes on in the buffer of the old path, which comes into
+// being again: what they have taken out of it meanwhile is not the agent's change.
+func TestChangedWhereItWasMovedFrom(t *testing.T) {
+	t.Parallel()
+	mine := "f1\nu1\nf3\nf4\n"
+	for how, back := range map[string]func(*world){
+		"written by the agent": func(w *world) { w.clientWrites("f", mine, "f1\nu1\nf3\n") },
+		"saved":                func(w *world) { w.saves("f") },
+	} {
+		for _, moved := range []string{"", "f1\na2\nf3\nf4\n"} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\nf3\nf4\n")
+			w.edit("f")
+			w.begin()
+			w.move("f", "g")
+			w.write("g", moved)
+			w.end()
+			w.begin()
+			w.types("f", func(string) string { return mine })
+			back(w)
+			w.end()
+			w.decide(review.Reject, "")
+			check.Equal(t, w.sees("f"), mine, "%s, moved as %q: there is %q", how, moved)
+			check.Equal(t, w.tree(), fmt.Sprintf("f 644 %q", mine), "%s, moved as %q: there is %s", how, moved)
+		}
 	}
 }
 

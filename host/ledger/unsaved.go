@@ -176,14 +176,8 @@ func (l *Ledger) wasSaved(path string, had review.Content) bool {
 	if len(list) == 0 || l.turn == nil || !isText(had) {
 		return false
 	}
-	far := func(from review.Content) (lines int) {
-		for _, e := range linediff.Compare(linediff.Lines(from.Text), linediff.Lines(had.Text)) {
-			lines += e.A1 - e.A0 + e.B1 - e.B0
-		}
-		return lines
-	}
 	inBuffer, disk := l.turn.seen[path], list[len(list)-1].is
-	return isText(inBuffer) && isText(disk) && far(inBuffer) < far(disk)
+	return isText(inBuffer) && isText(disk) && linediff.Distance(inBuffer.Text, had.Text) < linediff.Distance(disk.Text, had.Text)
 }
 
 // taken is what is there again where a refusal, or the undo of a turn, brings back a file that was taken away under a

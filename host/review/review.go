@@ -341,6 +341,9 @@ func (r *Record) Remade(path string, now Content) {
 		r.settle(added)
 		if !there {
 			f.Path, f.OldPath, r.files[path] = path, "", f
+			r.bytes -= f.size()
+			f.asNearest(now)
+			r.bytes += f.size()
 			if unlike(f.Present.Text, now.Text) { // another text than the agent has moved away
 				r.set(f, Content{}, true)
 			}
@@ -687,6 +690,19 @@ func (f *file) earlier(text string) *layers {
 		}
 	}
 	return nil
+}
+
+// asNearest gives a file the layers that it had, without a decision since, with the text most like the one that is there now:
+// where the agent has moved it away the old place has not got what it became afterwards.
+func (f *file) asNearest(now Content) {
+	if n := len(f.texts); n == 0 || f.texts[n-1] != f.text || !now.Exists || now.Opaque {
+		return
+	}
+	nearest := slices.MinFunc(f.texts, func(a, b *layers) int {
+		return cmp.Compare(linediff.Distance(a.present(), now.Text), linediff.Distance(b.present(), now.Text))
+	})
+	f.became(nearest)
+	f.text, f.Present.Text = nearest, nearest.present()
 }
 
 // became notes the layers that a file gets; others than the last known ones are of a decision.
