@@ -854,3 +854,35 @@ func TestGivenUpInTheTurnAfter(t *testing.T) {
 		check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "looked at %v, refused there is %q", looks)
 	}
 }
+
+// The user closes a buffer with unsaved text under which the agent has written, and undoes the turn before anybody has told
+// that it is closed.
+func TestClosedRightBeforeAnUndo(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\nf4\nf5\n")
+		before := w.tree()
+		w.edit("f")
+		w.begin()
+		w.types("f", func(string) string { return "f1\nf2\nf3\nf4\nu1\nf5\n" })
+		w.write("f", "a1\nf2\nf3\na2\na3\n")
+		w.sees("f")
+		w.sync()
+		if !running {
+			w.end()
+		}
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		delete(w.bufs, w.path("f"))
+		w.disk.Unlock()
+		if running {
+			w.end()
+		}
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), before, "closed in the turn %v: undone there is %s", running)
+		w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+		w.sync()
+		check.Equal(t, w.changes(), "", "closed in the turn %v: then there is listed %q", running)
+	}
+}

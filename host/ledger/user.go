@@ -212,8 +212,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	}
 	t := l.turn
 	running := t != nil && !t.over
-	shown := l.saysOf(t, now.path)
-	is, brings := l.unsavedGone(now, loaded)
+	is, brings := l.gaveUpUnsaved(t, now, loaded)
 	if recorded, ok := l.record.Present(now.path); ok && there && !loaded {
 		if disk := onDisk(now.path); recorded.SameText(disk) {
 			now.Content = disk // which the buffer may have left before it had that
@@ -222,12 +221,6 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	switch {
 	case brings:
 		l.sawAgents(now.path)
-		if t != nil {
-			t.seen[now.path] = is
-			if t.renamed[now.path] != "" {
-				t.carried[now.path] = shown
-			}
-		}
 		return is, true
 	case l.isGone(now.path), !there && (!running || l.wasGone(t, now.path)):
 		return now.Content, false // as reported
@@ -259,6 +252,19 @@ func (l *Ledger) openedBehind(now fileState) {
 	l.noteUnsaved(l.turn, now.path)
 	l.cameUnder(l.turn, w, now.Content, false)
 	l.sawAgents(now.path)
+}
+
+// gaveUpUnsaved is unsavedGone for a buffer that no longer shows its file, or has read it anew. The turn may be nil.
+func (l *Ledger) gaveUpUnsaved(t *turn, now fileState, loaded bool) (is review.Content, brings bool) {
+	said := l.saysOf(t, now.path)
+	is, brings = l.unsavedGone(now, loaded)
+	if brings && t != nil {
+		t.seen[now.path] = is
+		if t.renamed[now.path] != "" {
+			t.carried[now.path] = said
+		}
+	}
+	return is, brings
 }
 
 // gaveUp makes what was last seen of a file what the disk had then: the user has given up its buffer's unsaved text, by

@@ -104,6 +104,11 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	}
 	switch {
 	case !now.loaded:
+		if l.loaded[now.path] && now.Exists { // its buffer is gone, which FileOpened will tell
+			if _, brings := l.gaveUpUnsaved(t, now, false); brings {
+				return true
+			}
+		}
 	case now.unsaved:
 		l.noteUnsaved(l.turn, now.path)
 	default:
