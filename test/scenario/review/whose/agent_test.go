@@ -109,7 +109,7 @@ func (r *whoseRound) agentWrites(name string) {
 	}
 	text := r.agentEdit(known)
 	r.did("agent writes %s, %s: %v", name, how, text)
-	r.removes(name, known, text)
+	r.removes(name, slices.Concat(known, r.gave[name]), text)
 	content := strings.Join(text, "\n")
 	if len(text) > 0 && (r.IntN(8) > 0 || !r.may("form")) {
 		content += "\n"
@@ -361,7 +361,7 @@ func (r *whoseRound) disk(name string) string {
 		if isBinary(lines) { // in which lines are not always to be told
 			r.all(name, (*userFile).overruleAll)
 		}
-		r.whole = text
+		r.whole, r.gave[name] = text, text
 		staged := r.stage(f.encode(text))
 		switch r.IntN(4) {
 		case 0:

@@ -72,7 +72,7 @@ func playWhose(t *testing.T, s *scene.Scene, review string) {
 		random := rand.New(rand.NewPCG(*seed, uint64(n)))
 		r := &whoseRound{
 			Scene: s, Rand: random, agent: p, nth: n, dir: fmt.Sprint("r", n), before: before,
-			files: map[string]*whoseFile{}, buffers: map[string]int{}, known: map[string][]string{},
+			files: map[string]*whoseFile{}, buffers: map[string]int{}, known: map[string][]string{}, gave: map[string][]string{},
 			formatter: random.IntN(6) == 0, autosave: random.IntN(6) == 0,
 		}
 		if !r.may("plugins") {
@@ -142,10 +142,11 @@ type whoseRound struct {
 	known     map[string][]string // what the agent has read or written through its client
 	typing    string              // the file in which the user is in Insert mode
 	inTurn    bool
-	staying   map[string]bool // files that cannot go back to where the user has another one
-	leftAlone bool            // the undo has left something as it is
-	whole     []string        // the text that the agent is about to give a file, without its client
-	allowed   string          // the name and the text that the user has allowed in a request
+	staying   map[string]bool     // files that cannot go back to where the user has another one
+	leftAlone bool                // the undo has left something as it is
+	whole     []string            // the text that the agent is about to give a file, without its client
+	gave      map[string][]string // what it gave each file last in that way, and so knows
+	allowed   string              // the name and the text that the user has allowed in a request
 	over      bool
 	turns     int // that have begun
 	undo      int // the one that is undone
