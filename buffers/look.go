@@ -94,8 +94,12 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 // lookAtBuffer gives a file the text of its buffer: what others did to the disk counts once it has reached the buffer.
 func (w *Watch) lookAtBuffer(seen *Seen) error {
 	l, err := w.files.liveWith(w.ctx, seen.Path, 0, -1, forRead)
-	if err != nil || l.Buf == 0 || l.Buftype != "" {
+	if err != nil {
 		return err
+	}
+	if l.Buf == 0 || l.Buftype != "" { // it was closed just now
+		seen.Loaded = false
+		return nil
 	}
 	seen.Unsaved = l.Modified
 	seen.Saved = seen.Exists && l.Written == stamp(seen.Disk)

@@ -93,6 +93,19 @@ func TestLook(t *testing.T) {
 	})
 }
 
+// A file is not loaded any more as soon as its buffer is closed, also before the watch hears of that.
+func TestLookAtAFileThatIsClosed(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		n.keys("Otwo<Esc>:bwipeout!<CR>")
+		want := buffers.Seen{Path: path, Exists: true, Text: "one\n", Form: "utf-8 unix"}
+		if got, err := w.look(path, false); err != nil || got != want {
+			t.Errorf("the file is %+v, %v", got, err)
+		}
+	})
+}
+
 // What is known to be written is in the buffer, and told, before it is looked at.
 func TestLookSettles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
