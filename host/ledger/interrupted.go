@@ -75,7 +75,11 @@ func (l *Ledger) running() *saved.Running {
 		return nil
 	}
 	shown := slices.DeleteFunc(keys(l.loaded), func(path string) bool { return !l.loaded[path] })
-	paths := slices.Concat(keys(t.seen), keys(t.disk), keys(t.gone), keys(t.saved), keys(t.copies), keys(t.renamed), shown, l.record.Paths())
+	spots := map[string][]saved.Spot{}
+	for file, path := range t.at {
+		spots[path] = append(spots[path], saved.Spot(file))
+	}
+	paths := slices.Concat(keys(t.seen), keys(t.disk), keys(t.gone), keys(t.saved), keys(t.copies), keys(t.renamed), keys(spots), shown, l.record.Paths())
 	if len(paths) == 0 {
 		return nil
 	}
@@ -87,9 +91,10 @@ func (l *Ledger) running() *saved.Running {
 		return nil
 	}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		slices.SortFunc(spots[path], func(a, b saved.Spot) int { return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Made, b.Made)) })
 		r.Marks = append(r.Marks, saved.Mark{
 			Path: path, Seen: in(t.seen, path), Disk: in(t.disk, path), Gone: in(t.gone, path), Shown: l.loaded[path],
-			Saved: t.saved[path], Renamed: t.renamed[path], Copy: t.copies[path], Guessed: t.guessed[path],
+			Saved: t.saved[path], Renamed: t.renamed[path], Copy: t.copies[path], Guessed: t.guessed[path], Spots: spots[path],
 		})
 	}
 	return r
@@ -133,6 +138,9 @@ func (l *Ledger) resume(was openTurn, first *checkpoint.Snapshot, running *saved
 		mark(t.guessed, m.Path, m.Guessed)
 		if m.Renamed != "" {
 			t.renamed[m.Path] = m.Renamed
+		}
+		for _, s := range m.Spots {
+			t.at[buffers.Identity(s)] = m.Path
 		}
 	}
 	return t, shown, false

@@ -956,6 +956,25 @@ func TestMadeAndMovedBeforeTheHostDied(t *testing.T) {
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "there is %s")
 }
 
+// A file that the agent's client has replaced is the same file, also where the host was killed before it had seen the move
+// of that.
+func TestReplacedAndMovedBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	before := w.tree()
+	w.named()
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.sync()
+	w.move("f", "g")
+	w.write("g", "f1\na1\na2\n")
+	w.killed(true)
+	check.Equal(t, w.changes(), "moved g from f -1,0+2,2\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "refused there is %s")
+}
+
 // A line of the agent's that the user has taken out of a buffer without saving goes from the disk with an undo, also where
 // the host was killed before it had looked.
 func TestTakenOutBeforeTheHostDied(t *testing.T) {

@@ -25,6 +25,13 @@ type Mark struct {
 	Renamed          string          // what the user has named it, or ""
 	Copy             bool            // the user named something like this
 	Guessed          bool            // a call named it, and nobody knew it before
+	Spots            []Spot          // the files that were last seen there
+}
+
+// Spot says which file one is, whatever its name: see buffers.Identity.
+type Spot struct {
+	Device, Number uint64
+	Made           int64
 }
 
 // savedRunning is a Running with names instead of texts.
