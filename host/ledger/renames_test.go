@@ -113,6 +113,28 @@ func TestChangedWhereItWasMovedFrom(t *testing.T) {
 	}
 }
 
+// The agent changes a file's permissions right after the user has closed its buffer, and before that is told.
+func TestPermissionsChangedAsTheBufferIsClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	before := w.tree()
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.end()
+	w.begin()
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	delete(w.bufs, w.path("f"))
+	w.disk.Unlock()
+	w.chmod("f", 0o755)
+	w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "refused, there is %s")
+}
+
 // A buffer leaves a file before it has what the agent has changed there, and tells when the turn is over.
 func TestLeftBeforeTheBufferHadIt(t *testing.T) {
 	t.Parallel()

@@ -215,6 +215,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	is, brings := l.gaveUpUnsaved(t, now, loaded)
 	if recorded, ok := l.record.Present(now.path); ok && there && !loaded {
 		if disk := onDisk(now.path); recorded.SameText(disk) {
+			disk.Mode = now.Mode
 			now.Content = disk // which the buffer may have left before it had that
 		}
 	}
