@@ -216,8 +216,8 @@ func (l *Ledger) knowOwn(plan review.Plan, left string) {
 	at := cmp.Or(back, from)
 	now := map[string]review.Content{from: {}}
 	now[at] = plan.Want
-	f, changed := l.record.File(at)
-	l.history.Decided(l.lastTurn(), from, back, plan.Now, plan.Want, !changed || f.State == review.Rejected)
+	f, _ := l.record.File(at)
+	l.history.Decided(l.lastTurn(), from, back, plan.Now, plan.Want, f)
 	for path, is := range now {
 		delete(l.inStep, path)
 		if path == back && !l.loaded[path] {

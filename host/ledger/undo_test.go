@@ -616,3 +616,67 @@ func TestUndoOfWhatTheUserHasPutBack(t *testing.T) {
 		}
 	}
 }
+
+// The agent changes in a second turn what waits of its first one, beside a part that the user has kept, and all of it is
+// refused: an undo of that turn does not bring back what the first one had written. Taken back, the decision leaves both
+// turns what they had changed.
+func TestRefusedWhereATurnHadChangedAnother(t *testing.T) {
+	t.Parallel()
+	for _, back := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.clientWrites("f", "f1\nf2\nf3\n", "a1\nf1\nf2\nf3\n")
+		w.decide(review.Keep, "f")
+		w.write("f", "a1\nf1\nf2\na2\nf3\n")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.write("f", "a1\nf1\nf2\na3\nf3\n")
+		w.end()
+		var refused review.Plan
+		done := make(chan error, 2)
+		over := func(_ int, err error) { done <- err }
+		w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("f"), Made: func(p review.Plan) { refused = p }}, over)
+		w.must(<-done)
+		check.Equal(t, w.sees("f"), "a1\nf1\nf2\nf3\n", "refused, there is %q")
+		want := []string{"f1\nf2\nf3\n"}
+		if back {
+			w.ledger.Decide(Decision{Path: w.path("f"), Plan: func(r *review.Record) (review.Plan, error) { return r.Undo(refused) }}, over)
+			w.must(<-done)
+			check.Equal(t, w.sees("f"), "a1\nf1\nf2\na3\nf3\n", "taken back, there is %q")
+			want = []string{"a1\nf1\nf2\na2\nf3\n", "f1\nf2\nf3\n"}
+		}
+		for _, is := range want {
+			w.must(w.undo(false))
+			check.Equal(t, w.sees("f"), is, "taken back %v: undone, there is %q", back)
+		}
+		if w.undo(false) == nil {
+			t.Errorf("taken back %v: there is more to undo", back)
+		}
+	}
+}
+
+// A file that a second turn has changed and moved away goes back by a refusal: then neither turn has anything to undo.
+func TestRefusedWhereASecondTurnHadMovedIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	before := w.tree()
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.end()
+	w.begin()
+	w.move("f", "g")
+	w.write("g", "f1\na1\na2\nf2\n")
+	w.end()
+	w.decide(review.Reject, "g")
+	check.Equal(t, w.tree(), before, "refused, there is %s")
+	w.ledger.Undo(false, true, "", func(int, int) bool { return true }, func(_ *turns.Turn, steps []turns.Step, err error) {
+		if err == nil {
+			t.Errorf("to undo there is %+v", steps)
+		}
+	})
+	w.sync()
+}

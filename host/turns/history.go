@@ -95,10 +95,10 @@ func (h *History) Gather() {
 	}
 }
 
-// Decided is [Turn.Decided] or, with back, [Turn.WentBack] to there for all turns, the last of which may be nil. all says
-// that nothing of what the agent has changed in the file is left. [History.Gather] tells what it leaves of those before
-// the last one.
-func (h *History) Decided(last *Turn, path, back string, was, is review.Content, all bool) {
+// Decided is [Turn.Decided] or, with back, [Turn.WentBack] to there for all turns, the last of which may be nil. f is
+// what the record has of the file then; the zero value for nothing. [History.Gather] tells what the decision leaves of the
+// turns before the last one.
+func (h *History) Decided(last *Turn, path, back string, was, is review.Content, f review.File) {
 	for _, t := range h.Turns {
 		if t == last || t.record == nil && !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path || f.Path == back }) {
 			continue
@@ -107,12 +107,12 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content,
 		_, there := t.record.File(path)
 		_, changed := t.record.File(cmp.Or(back, path))
 		if there || changed || t.revised {
-			t.learns(path, back, was, is, all)
+			t.learns(path, back, was, is, f)
 			t.revised = true
 		}
 	}
 	if last != nil {
-		last.learns(path, back, was, is, all)
+		last.learns(path, back, was, is, f)
 	}
 }
 

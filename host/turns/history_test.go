@@ -100,7 +100,7 @@ func TestDecisionsAboutEarlierTurns(t *testing.T) {
 	h.Take(first)
 	last.Changed("/other", review.Content{}, is)
 	h.Take(last)
-	h.Decided(last, "/file", "", is, was, false)
+	h.Decided(last, "/file", "", is, was, review.File{})
 	h.Gather()
 	check.Equal(t, len(first.Files), 0, "after the refusal it has changed %d files")
 	h.WasUndone(last, nil, nil, false)
@@ -150,7 +150,7 @@ func TestDecisionsAboutLoadedTurns(t *testing.T) {
 		},
 	} {
 		h := History{Turns: []*Turn{{At: time.Unix(1, 0), Files: c.files}}}
-		h.Decided(nil, c.at, c.back, c.was, c.is, false)
+		h.Decided(nil, c.at, c.back, c.was, c.is, review.File{State: review.Pending})
 		h.Gather()
 		check.Slice(t, h.Turns[0].Files, c.left, name+": there is left %+v")
 	}
@@ -167,7 +167,7 @@ func TestRefusedTogether(t *testing.T) {
 		one.Changed("f", before, first)
 		h.Take(one)
 		last.Changed("f", first, second)
-		h.Decided(last, "f", "", second, before, true)
+		h.Decided(last, "f", "", second, before, review.File{})
 		h.Take(last)
 		if h.Gather(); len(one.Files)+len(last.Files) > 0 {
 			t.Errorf("%q: left are %+v, %+v", is, one.Files, last.Files)

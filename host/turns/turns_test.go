@@ -399,7 +399,7 @@ func TestWhatIsBackComesBackOnce(t *testing.T) {
 	other := Begin("remove another", time.Unix(3, 0))
 	other.Changed("/a2", text, review.Content{})
 	h.Take(other)
-	h.Decided(other, "/b", "/a", review.Content{}, text, false)
+	h.Decided(other, "/b", "/a", review.Content{}, text, review.File{State: review.Pending})
 	h.Gather()
 	if n := len(moved.Files) + len(removed.Files); n > 0 || h.Last() != other {
 		t.Errorf("there is to undo %+v, %+v", moved.Files, removed.Files)
