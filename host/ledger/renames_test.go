@@ -113,6 +113,28 @@ func TestChangedWhereItWasMovedFrom(t *testing.T) {
 	}
 }
 
+// The agent moves the file of the old name over what the user has written under the new one.
+func TestMovedToWhereTheUserHadCopiedIt(t *testing.T) {
+	t.Parallel()
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.copies("f", "g")
+		w.savesAs("g", 0o644)
+		before := w.tree()
+		w.move("f", "g")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), before, "there is %s")
+	}
+}
+
 // The agent changes a file's permissions right after the user has closed its buffer, and before that is told.
 func TestPermissionsChangedAsTheBufferIsClosed(t *testing.T) {
 	t.Parallel()

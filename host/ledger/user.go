@@ -78,7 +78,7 @@ func (l *Ledger) UserRenamed(from, to string) {
 		l.turn.renamed[from], l.turn.copies[to] = to, true
 		delete(l.turn.renamed, to)
 		if left != (buffers.Identity{}) {
-			l.turn.left[from], l.turn.at[left] = true, from
+			l.turn.left[from], l.turn.at[left] = left, from
 		}
 		l.saveSoon()
 	})
@@ -100,7 +100,11 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		return false
 	}
 	to := t.renamed[now.path]
-	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && t.left[now.path] {
+	left, stayed := t.left[now.path]
+	if stayed && buffers.IdentityOf(to) == left {
+		return false // the agent has moved that over what they had written there
+	}
+	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && stayed {
 		t.wasLeft[now.path] = was // it may have been moved since
 	}
 	l.nothingUnsaved(now.path)
