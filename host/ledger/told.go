@@ -100,6 +100,9 @@ func tellChange(w buffers.Written, by string) toldChange {
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.Identity) {
 	t := l.turn
 	c := tellChange(w, by)
+	if l.caughtUp(c) {
+		return
+	}
 	switch {
 	case w.Created, w.Unsaved && w.Behind == nil, reviewed && !w.Unsaved:
 		l.nothingUnsaved(w.Path) // which is certain
@@ -167,6 +170,24 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
 	l.report([]Event{{w.Path, by}})
+}
+
+// caughtUp hears of a change by which a buffer with nothing unsaved has what the agent had written under its unsaved text, as
+// the user has given that up, and reports whether it is one.
+func (l *Ledger) caughtUp(c toldChange) bool {
+	list := l.behind[c.Path]
+	if len(list) == 0 || c.Unsaved || !list[len(list)-1].is.SameText(c.now) {
+		return false
+	}
+	is, brings := l.unsavedGone(fileState{path: c.Path, Content: c.now}, true)
+	if !brings {
+		return false
+	}
+	if l.turn != nil {
+		l.turn.seen[c.Path], l.turn.disk[c.Path] = is, is
+	}
+	l.sawAgents(c.Path)
+	return true
 }
 
 // agentMade records a file that the agent has created again under a buffer with unsaved text. If the agent had removed

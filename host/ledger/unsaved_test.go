@@ -886,3 +886,36 @@ func TestClosedRightBeforeAnUndo(t *testing.T) {
 		check.Equal(t, w.changes(), "", "closed in the turn %v: then there is listed %q", running)
 	}
 }
+
+// The user gives up text with which nothing could be merged, in the turn after the one in which the agent had written under
+// it, and the watch tells of that as of a change from what the buffer had last been in step with.
+func TestGivenUpInALaterTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nf2\nf3\nu1\n" })
+	w.begin()
+	w.write("f", "a1\na2\na3\na4\n")
+	was, disk := "f1\nf2\nf3\n", "a1\na2\na3\na4\n"
+	told := buffers.Written{
+		Path: w.path("f"), Buf: 1, Unsaved: true, Conflict: true, Behind: &was, Disk: &disk, FormBefore: plain, FormAfter: plain,
+		At: changedAt(w.path("f")), ReadAt: time.Now(),
+	}
+	w.ledger.Took(told, "disk", false)
+	w.disk.Lock()
+	w.bufs[w.path("f")].synced = disk
+	w.disk.Unlock()
+	w.end()
+	w.begin()
+	w.disk.Lock()
+	w.bufs[w.path("f")].text = disk
+	w.disk.Unlock()
+	told.Unsaved, told.Conflict, told.Behind, told.Changed, told.Before, told.After = false, false, nil, true, &was, &disk
+	w.ledger.Took(told, "disk", false)
+	w.rereads("f")
+	w.end()
+	check.Equal(t, w.changes(), "modified f -1,3+1,4\n", "the record has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.sees("f"), was, "undone, there is %q")
+}

@@ -19,12 +19,8 @@ func (l *Ledger) UserChanged(w buffers.Written) {
 			return
 		}
 		c := tellChange(w, "disk")
-		if list := l.behind[w.Path]; len(list) > 0 && !w.Unsaved && list[len(list)-1].is.SameText(c.now) {
-			// They have taken back all that was unsaved, and the buffer has what the agent had written under it.
-			if _, brings := l.unsavedGone(fileState{path: w.Path, Content: c.now}, true); brings {
-				l.sawAgents(w.Path)
-				return
-			}
+		if l.caughtUp(c) {
+			return
 		}
 		f, recorded := l.record.File(w.Path)
 		if !recorded {
