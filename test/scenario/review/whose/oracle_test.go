@@ -526,6 +526,17 @@ func (u *userFile) saved(text []string, was bool) {
 	}
 }
 
+// isAllIn reports whether a text has all lines that the file has on the disk.
+func (u *userFile) isAllIn(text []string) bool {
+	has := setOf(text)
+	for line, l := range u.lines {
+		if l.disk == present && !has[line] {
+			return false
+		}
+	}
+	return true
+}
+
 // removed tells that the user has removed the file, which no buffer shows.
 func (u *userFile) removed(is presence) {
 	u.exists = is

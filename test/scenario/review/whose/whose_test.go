@@ -626,6 +626,12 @@ func (r *whoseRound) check(when whoseMoment) {
 			u = u.clone()
 			u.exists = either // the user has saved what the agent had moved here
 		}
+		if u.exists == present && r.data(name) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(texts)), func(other string) bool {
+			return other != name && r.files[other].kin == f.kin && u.isAllIn(texts[other])
+		}) {
+			u = u.clone()
+			u.exists = either // it has gone back, by whatever name the user had called it
+		}
 		if moved { // what the user has taken out there may be out here
 			u = u.clone()
 			for _, f := range r.kin(name) {
