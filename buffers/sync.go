@@ -439,13 +439,16 @@ func becameUTF8(l live, had string, data []byte) bool {
 	switch encoding {
 	case "latin1":
 		old, err := format{encoding: encoding}.encode(had)
-		return err == nil && !utf8.Valid(old) && utf8.Valid(data) && utf8.RuneCount(data) < len(data)
+		return err == nil && !multibyte(old) && multibyte(data)
 	case "utf-16le", "utf-16":
 		lost := l.Bom && !bytes.HasPrefix(data, []byte(boms[encoding]))
 		return len(data) > 0 && utf8.Valid(data) && (lost || bytes.IndexByte(data, 0) < 0)
 	}
 	return false
 }
+
+// multibyte reports whether bytes are UTF-8 that says more than ASCII.
+func multibyte(data []byte) bool { return utf8.Valid(data) && utf8.RuneCount(data) < len(data) }
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there before, or
 // what the agent was given, unsaved text included: the latter counts if some of that text is on the disk now. A wrong

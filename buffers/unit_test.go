@@ -384,7 +384,8 @@ func TestWhatBecameUTF8(t *testing.T) {
 	}{
 		"latin1":                      {"latin1", "é\n", "éa\n", true},
 		"latin1 all the same":         {"latin1", "é\n", "\xe9a\n", false},
-		"latin1, with nothing to say": {"latin1", "e\n", "é\n", false},
+		"latin1, with nothing to say": {"latin1", "e\n", "é\n", true},
+		"latin1, as the user wants":   {"latin1", "Ã©\n", "éa\n", false},
 		"latin1, and a mark":          {"latin1", "e\n", "\ufeffa\n", true},
 		"a mark and no UTF-8":         {"latin1", "e\n", "\ufeffa\xe9\n", false},
 		"UTF-16":                      {"utf-16le", "é\n", "é\na\n", true},
