@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -384,8 +385,9 @@ func (r *whoseRound) userWorksElsewhere() {
 	if r.loaded(name) && !unsaved {
 		r.Await("the buffer to follow", func() bool { return slices.Equal(r.shown(name), text) })
 	}
-	if unsaved {
-		r.Sync() // the buffer's share of it comes with the next look, which is not to be the next turn's
+	// The buffer's share of it, which conflicts may leave out, is not to come with the next turn's look.
+	for end := time.Now().Add(time.Second); unsaved && len(less(less(text, lines), r.shown(name))) > 0 && time.Now().Before(end); {
+		r.Sync()
 	}
 	r.pause()
 }
