@@ -157,6 +157,36 @@ func TestPermissionsChangedAsTheBufferIsClosed(t *testing.T) {
 	check.Equal(t, w.tree(), before, "refused, there is %s")
 }
 
+// The user gives a buffer another name, with unsaved text under which the agent has written: the turn and the record have its
+// file by the new name only, however often one looks.
+func TestRenamedWithUnsavedText(t *testing.T) {
+	t.Parallel()
+	for _, running := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.types("f", func(string) string { return "f1\nf2\nf3\nu1\n" })
+		w.begin()
+		w.write("f", "a1\nf2\nf3\n")
+		w.sees("f")
+		if !running {
+			w.end()
+		}
+		w.renames("f", "g")
+		if running {
+			w.end()
+		}
+		for range 2 {
+			check.Equal(t, w.changes(), "modified g -1,1+1,1\n", "renamed in the turn %v: there is listed %q", running)
+		}
+		_, notes, err := w.undoOf("", false, true)
+		w.must(err)
+		check.Equal(t, fmt.Sprintf("%q", notes), `[""]`, "renamed in the turn %v: the undo would say %s", running)
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), `g 644 "f1\nf2\nf3\nu1\n"`, "renamed in the turn %v: undone there is %s", running)
+	}
+}
+
 // A buffer leaves a file before it has what the agent has changed there, and tells when the turn is over.
 func TestLeftBeforeTheBufferHadIt(t *testing.T) {
 	t.Parallel()

@@ -107,6 +107,7 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	if shown, brought := t.carried[now.path]; brought {
 		l.record.SetBack(now.path, shown.record)
 		t.SetBack(now.path, shown.turns[t.Turn])
+		delete(t.carried, now.path) // under its new name it may change from now on
 	}
 	l.record.Renamed(now.path, to)
 	t.Renamed(now.path, to)
