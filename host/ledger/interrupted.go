@@ -414,7 +414,6 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	if has {
 		was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
 	}
-	l.userNow(now.path, was)
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content
 	l.named.Store(now.path, true)

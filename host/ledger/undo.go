@@ -279,7 +279,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			default:
 				l.agentChanged(nil, path, was, want)
 			}
-			if is.path != "" && is.Exists == want.Exists {
+			if is.Exists == want.Exists {
 				if is.unsaved {
 					l.userNow(is.path, common(want, is.Content)) // lines in place of others were not made from those
 				}

@@ -680,3 +680,31 @@ func TestRefusedWhereASecondTurnHadMovedIt(t *testing.T) {
 	})
 	w.sync()
 }
+
+// What the user has kept of a second turn had taken the place of what waited of the first one: when the rest is refused, an
+// undo of the second turn brings that back.
+func TestRefusedBesideWhatWasKeptOfTheTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.end()
+	w.begin()
+	w.write("f", "a2\nf2\n")
+	w.sees("f")
+	w.decide(review.Keep, "f")
+	w.write("f", "a3\nf2\n")
+	w.end()
+	w.begin()
+	w.decide(review.Reject, "f")
+	w.killed(true)
+	for _, want := range []string{"a2\nf2\n", "f1\na1\nf2\n", "f1\nf2\n"} {
+		check.Equal(t, w.sees("f"), want, "there is %q")
+		if want != "f1\nf2\n" {
+			w.must(w.undo(false))
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -918,4 +919,47 @@ func TestGivenUpInALaterTurn(t *testing.T) {
 	check.Equal(t, w.changes(), "modified f -1,3+1,4\n", "the record has %q")
 	w.must(w.undo(false))
 	check.Equal(t, w.sees("f"), was, "undone, there is %q")
+}
+
+// The user saves text that conflicts with the agent's, of which nobody is told, and the agent goes on from there.
+func TestSavedUnheardUnderAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\nf2\nf3\n" })
+	w.begin()
+	w.write("f", "a1\nf2\nf3\n")
+	w.call(session.KindEdit, func() {}, "f")
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.synced, b.told = b.text, b.text
+	w.disk.Unlock()
+	w.write("f", b.text)
+	w.write("f", "u1\nf2\na2\nf3\n")
+	w.sees("f")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "u1\nf2\nf3\n", "there is %q")
+	check.Equal(t, w.onDisk("f"), "u1\nf2\nf3\n", "the disk has %q")
+}
+
+// The user saves a file without a line, which the agent removes before anybody has told of that.
+func TestSavedEmptyAndRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "")
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.text, b.synced, b.told = "", "", ""
+	w.disk.Unlock()
+	w.remove("f")
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: new(string), Form: plain})
+	w.end()
+	check.Equal(t, w.changes(), "deleted f\n", "there is listed %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 ""`, "undone, there is %s")
 }

@@ -29,15 +29,8 @@ type Turn struct {
 	gathered int                   // the version of record that Files are of
 	shed     map[string]FileChange // by path, files whose changes the user refused entirely, or the agent reversed
 	back     map[string]string     // by path, where a file was before the user refused its move
-	lost     map[string]loss       // by path, what the turn has lost by a decision about what others have changed
 	under    map[string]FileChange // by path, see FileChange.Under
 	revised  bool                  // the user has decided about its changes since it ended
-}
-
-// loss is what a turn had changed in a file, and what that was before the decision.
-type loss struct {
-	of  review.Image
-	was review.Content
 }
 
 // Name identifies a turn in its session.
@@ -81,7 +74,7 @@ type FileChange struct {
 
 // Begin returns a turn that has changed nothing yet.
 func Begin(prompt string, at time.Time) *Turn {
-	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]FileChange{}, back: map[string]string{}, under: map[string]FileChange{}, lost: map[string]loss{}}
+	return &Turn{Prompt: prompt, At: at, record: review.New(maxRecorded), shed: map[string]FileChange{}, back: map[string]string{}, under: map[string]FileChange{}}
 }
 
 // Reopen makes a turn that was loaded of its files, so that they can be changed.
@@ -203,7 +196,8 @@ func (t *Turn) Decided(path string, was, is review.Content) {
 }
 
 // learns is Decided or, with back, WentBack to there. If nothing is pending in the file any more, which all is in the record of
-// all turns, this turn has changed nothing but what was kept: where it had changed lines of another one, the lines do not tell.
+// all turns, and it has nothing of what was kept, nothing is left: where it had changed lines of another turn, the lines do
+// not tell.
 func (t *Turn) learns(path, back string, was, is review.Content, all review.File) {
 	from, at := path, cmp.Or(back, path)
 	before, known := t.record.File(from)
@@ -211,55 +205,28 @@ func (t *Turn) learns(path, back string, was, is review.Content, all review.File
 		from = at
 		before, known = t.record.File(from)
 	}
-	had := t.record.Image(from)
-	if lost, ok := t.lost[path]; ok && is.SameText(lost.was) { // the decision is taken back
-		t.record.SetBack(path, lost.of)
-		delete(t.lost, path)
-		return
-	}
 	if back != "" {
 		t.WentBack(path, back, was, is)
 	} else {
 		t.Decided(path, was, is)
 	}
 	f, left := t.record.File(at)
-	if all.State == review.Pending || !known || !left || f.State == review.Rejected {
+	switch {
+	case all.State == review.Pending, !known, !left, f.State == review.Rejected:
+		return
+	case all.State == review.Kept && (!f.Present.SameText(is) || keeps(f, all)): // a later turn has changed it since
 		return
 	}
-	without := f.Present
-	if all.State == review.Kept {
-		if without, left = t.without(f, all.Baseline, all.Accepted); !left || without.SameText(f.Baseline) {
-			return
-		}
-	}
 	t.record.SetBack(at, review.Image{})
-	if t.record.Changed(at, without, f.Present); all.State == review.Kept {
-		t.lost[at] = loss{had, was}
-	} else {
-		t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
-	}
+	t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
 }
 
-// without returns what a file would be without that part of the turn's changes that does what another change does; false if
-// that cannot be told.
-func (t *Turn) without(f review.File, was, is review.Content) (review.Content, bool) {
-	if f.Status != review.Modified || f.OldPath != "" || f.Present.Opaque || !was.Exists || was.Opaque || is.Opaque {
-		return f.Present, false
+// keeps reports whether a turn's file has something of what the user has kept of it.
+func keeps(f, all review.File) bool {
+	if f.Status != review.Modified || f.OldPath != "" || f.Present.Opaque || all.Baseline.Opaque || all.Accepted.Opaque {
+		return true // that cannot be told
 	}
-	which := review.Selection{Lines: true}
-	for _, s := range f.Like(was.Text, is.Text) {
-		which.Parts = append(which.Parts, s.Parts...)
-	}
-	without := f.Baseline // but for its text
-	without.Text = f.Present.Text
-	if len(which.Parts) > 0 {
-		plan, err := t.record.Plan(f.Path, review.Reject, which)
-		if err != nil {
-			return f.Present, false
-		}
-		without.Text = plan.Want.Text
-	}
-	return without, true
+	return slices.ContainsFunc(f.Like(all.Baseline.Text, all.Accepted.Text), func(s review.Same) bool { return len(s.Parts) > 0 })
 }
 
 // refused removes from the turn what a decision removed from a file, from was to is, if the user has since changed
