@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
-	"github.com/acp-nvim/acp-nvim/host/turns"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
@@ -85,29 +83,6 @@ func TestRenamedUnderAConflict(t *testing.T) {
 	if w.undo(false) == nil {
 		t.Error("there is something to undo")
 	}
-}
-
-// The same beside a change that does not conflict: it goes with the buffer, and nothing is left of the old name.
-func TestRenamedUnderAConflictBesideAnother(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\nf2\nf3\nf4\n")
-	w.edit("f")
-	w.types("f", func(now string) string { return now + "u1\n" })
-	w.begin()
-	w.write("f", "f1\na1\nf2\nf3\nf4\na2\n")
-	w.renames("f", "g")
-	w.sync()
-	w.call(session.KindEdit, func() {}, "f")
-	w.end()
-	check.Equal(t, w.changes(), "modified g -1,0+2,1\n", "there is listed %q")
-	w.ledger.Undo(false, true, "", func(int, int) bool { return true }, func(_ *turns.Turn, steps []turns.Step, err error) {
-		if err != nil || len(steps) != 1 || steps[0].Of.Path != w.path("g") {
-			t.Errorf("to undo there is %+v, %v", steps, err)
-		}
-	})
-	w.must(w.undo(false))
-	check.Equal(t, w.sees("g"), "f1\nf2\nf3\nf4\nu1\n", "undone, there is %q")
 }
 
 // The agent moves a file away and changes it there, while the user goes on in the buffer of the old path, which comes into
