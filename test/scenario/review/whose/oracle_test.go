@@ -389,7 +389,9 @@ func (u *userFile) accepted(came, gone, buffer, disk []string) {
 		u.decided[line] = true
 	}
 	for _, line := range came {
-		if l := u.lines[line]; l == nil && (inBuffer[line] || onDisk[line]) {
+		if l := u.lines[line]; l != nil && l.buffer == absent { // of theirs, from before
+			l.buffer, l.disk = presenceOf(inBuffer[line]), presenceOf(onDisk[line])
+		} else if l == nil && (inBuffer[line] || onDisk[line]) {
 			u.lines[line] = &userLine{buffer: presenceOf(inBuffer[line]), disk: presenceOf(onDisk[line])}
 			u.place(line, buffer)
 			u.place(line, disk)
