@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/turns"
 )
 
 // This file carries out what the user decides about changes.
@@ -18,11 +19,24 @@ type Decision struct {
 	Do    review.Decision
 	Path  string
 	Which func(review.File) review.Selection
-	Plan  func(*review.Record) (review.Plan, error) // instead
-	Made  func(review.Plan)                         // called for each file, on the ledger's goroutine
+	Back  *Made      // instead: takes that decision back
+	Made  func(Made) // called for each file, on the ledger's goroutine
 
 	folders folders
+	found   map[string]*undecided // by path, of files with unsaved text
 }
+
+// Made is what a decision did to one file, by which it can be taken back.
+type Made struct {
+	Plan review.Plan
+
+	found *undecided // nil where nothing was unsaved
+	left  review.Content
+	turns map[*turns.Turn]review.Image // what they said of it before; nil where the file did not change, or was moved
+}
+
+// Path is where the file is since then.
+func (m Made) Path() string { return cmp.Or(m.Plan.Back, m.Plan.Path) }
 
 var (
 	errMovedOn   = errors.New("it has changed meanwhile: look at it again")
@@ -66,6 +80,10 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			paths = append(paths, of.path)
 		}
 		l.refresh(paths, func() {
+			d.found = map[string]*undecided{}
+			for _, path := range paths {
+				d.found[path] = l.undecided(path)
+			}
 			// The disk under unsaved text comes first: then it has what the buffer shows of the agent's changes.
 			l.decideUnder(d, func(under int, failed error) {
 				l.decideAll(d, all, func(n int, err error) { finish(n+under, cmp.Or(failed, err)) })
@@ -126,7 +144,10 @@ func (l *Ledger) decideAll(d Decision, all []decided, done func(int, error)) {
 func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did bool, err error)) {
 	after := func(err error) {
 		if errors.Is(err, errMovedOn) && tries < 3 {
-			l.refresh([]string{path}, func() { l.decideOne(d, path, tries+1, done) })
+			l.refresh([]string{path}, func() {
+				d.found[path] = l.undecided(path)
+				l.decideOne(d, path, tries+1, done)
+			})
 			return
 		}
 		done(err == nil, err)
@@ -142,8 +163,8 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	}
 	var plan review.Plan
 	var err error
-	if d.Plan != nil {
-		plan, err = d.Plan(l.record)
+	if d.Back != nil {
+		plan, err = l.planBack(*d.Back)
 	} else {
 		plan, err = l.record.Plan(path, d.Do, which)
 	}
@@ -154,9 +175,14 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 	made := d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists
 	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, taken: l.taken[path].all, made: made}
 	left := l.record.Left(path)
+	var said map[*turns.Turn]review.Image
+	if plan.Edits() && plan.Back == "" {
+		said = l.history.Images(l.lastTurn(), path)
+	}
 	var part func()
 	switch {
-	case d.Plan != nil:
+	case d.Back != nil:
+		p.under = d.Back.under()
 	case d.Which != nil:
 		p.under, part = l.partUnder(plan, d.Do)
 	case d.Do == review.Reject:
@@ -184,7 +210,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		}
 		switch {
 		case err != nil:
-		case d.Do == review.Keep && d.Which == nil && d.Plan == nil && !plan.Edits():
+		case d.Do == review.Keep && d.Which == nil && d.Back == nil && !plan.Edits():
 			l.keepUnder(path)
 		default:
 			delete(l.inStep, path) // the record no longer says so
@@ -192,8 +218,11 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		if err == nil && part != nil {
 			part()
 		}
+		if err == nil && d.Back != nil {
+			l.undecide(*d.Back)
+		}
 		if err == nil && d.Made != nil {
-			d.Made(plan)
+			d.Made(Made{plan, d.found[path], onDisk(path), said})
 		}
 		after(err)
 	}

@@ -157,7 +157,7 @@ func (r refusal) of(disk, _ string) *string {
 // decideUnder applies the user's decision about whole files to such changes too. It tells done how many files had some,
 // and why the first of them could not be changed.
 func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
-	if d.Which != nil || d.Plan != nil {
+	if d.Which != nil || d.Back != nil {
 		done(0, nil)
 		return
 	}
@@ -189,6 +189,66 @@ func (l *Ledger) keepUnder(path string) {
 	}
 	for i := range l.behind[path] {
 		l.behind[path][i].kept = true
+	}
+}
+
+// undecided is what is noted of a file with unsaved text before the user decides about it, and what the disk has then.
+type undecided struct {
+	inStep inStep
+	noted  bool
+	behind []behind
+	disk   review.Content
+}
+
+// undecided returns that of a file now; nil where nothing is noted.
+func (l *Ledger) undecided(path string) *undecided {
+	s, noted := l.inStep[path]
+	list := slices.Clone(l.behind[path])
+	if !noted && len(list) == 0 {
+		return nil
+	}
+	return &undecided{s, noted, list, onDisk(path)}
+}
+
+// planBack returns the plan that takes a decision back. Under unsaved text the disk must still have what the decision
+// left there; where the user has saved since, it has what the buffer has.
+func (l *Ledger) planBack(m Made) (review.Plan, error) {
+	plan, err := l.record.Undo(m.Plan)
+	if err != nil || m.found == nil || m.Plan.Back != "" {
+		return plan, err
+	}
+	if is := onDisk(m.Plan.Path); !is.SameText(m.left) && !is.SameText(plan.Now) {
+		return review.Plan{}, review.ErrChangedSince
+	}
+	return plan, nil
+}
+
+// under returns what gives the disk under unsaved text back what it had before the decision; nil for the same as the
+// buffer.
+func (m Made) under() func(disk, mine string) *string {
+	if m.found == nil || m.Plan.Back != "" || !isText(m.left) || !isText(m.found.disk) {
+		return nil
+	}
+	return refusal{m.left, m.found.disk}.of
+}
+
+// undecide says again what was said before a decision that was taken back: in the turns, as the lines of what came and
+// went do not tell whose they were; and of unsaved text, if the disk has again what it had then.
+func (l *Ledger) undecide(m Made) {
+	path := m.Plan.Path
+	l.history.PutBack(l.lastTurn(), path, m.turns)
+	if m.found == nil || !onDisk(path).SameText(m.found.disk) {
+		return
+	}
+	l.nothingUnsaved(path)
+	if m.found.noted {
+		l.inStep[path] = m.found.inStep
+	}
+	for _, b := range m.found.behind {
+		if b.turn != nil && b.turn != l.turn && !slices.Contains(l.history.Turns, b.turn.Turn) {
+			b.turn, b.fresh = nil, false // undone since, see neverCame
+		}
+		l.isBehind(path, append(l.behind[path], b))
 	}
 }
 

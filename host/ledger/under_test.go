@@ -908,3 +908,123 @@ func TestMadeAnewUnderUnsavedTextAndUndone(t *testing.T) {
 		}
 	}
 }
+
+// A decision under unsaved text that is taken back leaves disk and buffer as if it had never been made: what is decided
+// next gives both the same, and so does an undo of the turn.
+func TestADecisionUnderUnsavedTextIsTakenBack(t *testing.T) {
+	const was = "f1\nf2\nf3\nf4\n"
+	all := func(w *world, d Decision) { d.Path = ""; w.makes(d) }
+	hunk := func(w *world, d Decision) {
+		d.Which = func(review.File) review.Selection { return review.Selection{Hunks: []int{0}} }
+		w.makes(d)
+	}
+	for name, c := range map[string]struct{ users, agents, then string }{
+		"typed beside":              {"f1\nf2\nf3\nf4\nu5\n", "f1\na1\nf2\nf3\na3\nf4\n", ""},
+		"a line of the agent's":     {"f1\na1\nf2\na3\nf4\n", was, "f1\na1\nf2\nf3\na3\nf4\n"},
+		"the user has changed them": {"f1\na1x\nf2\nf3\na3\n", was, "f1\na1\nf2\nf3\na3\nf4\n"},
+		"a conflict":                {"f1\nf2\nu3\nf4\n", "a1\nf1\nf2\na3\nf4\n", ""},
+	} {
+		for how, decides := range map[string]func(w *world, d Decision){"all": all, "a hunk": hunk} {
+			for _, do := range []review.Decision{review.Keep, review.Reject} {
+				for end, ends := range map[string]func(w *world){
+					"refused": func(w *world) { w.decide(review.Reject, "") },
+					"undone":  func(w *world) { w.must(w.undo(false)) },
+				} {
+					t.Run(fmt.Sprint(name, ", ", how, ", ", do, ", ", end), func(t *testing.T) {
+						t.Parallel()
+						// What there is when the decision was made and taken back n times.
+						outcome := func(n int) (is, ended string) {
+							w := newWorld(t)
+							w.write("f", was)
+							w.edit("f")
+							w.begin()
+							if c.then != "" { // comes first, and the user takes from it
+								w.write("f", c.then)
+								w.sees("f")
+							}
+							w.types("f", func(string) string { return c.users })
+							if c.then == "" {
+								w.write("f", c.agents)
+								w.sees("f")
+							}
+							w.end()
+							for range n {
+								var made []Made
+								decides(w, Decision{Do: do, Path: w.path("f"), Made: func(m Made) { made = append(made, m) }})
+								check.Equal(t, len(made), 1, "%d files were decided about")
+								w.makes(Decision{Path: made[0].Path(), Back: &made[0]})
+							}
+							is = w.onDisk("f") + "/" + w.bufs[w.path("f")].text + w.changes()
+							ends(w)
+							return is, w.onDisk("f") + "/" + w.bufs[w.path("f")].text
+						}
+						is, ended := outcome(0)
+						for n := 1; n <= 2; n++ {
+							got, then := outcome(n)
+							check.Equal(t, got, is, "taken back there is %q")
+							check.Equal(t, then, ended, "in the end there is %q")
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// What the disk has under unsaved text may change after a decision: where the agent has changed it, the decision can no
+// longer be taken back; where the user has saved, what they saved stays theirs.
+func TestADecisionIsTakenBackWhereTheDiskHasChanged(t *testing.T) {
+	t.Parallel()
+	start := func() (w *world, made Made) {
+		w = newWorld(t)
+		w.write("f", "f1\nf2\nf3\nf4\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(string) string { return "f1\nf2\nf3\nu4\n" })
+		w.write("f", "f1\na2\nf3\nf4\n")
+		w.sees("f")
+		w.end()
+		w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { made = m }})
+		check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nf4\n", "refused, the disk has %q")
+		return w, made
+	}
+
+	w, made := start()
+	w.begin()
+	w.write("f", "f1\nf2\nf3\nb4\n")
+	w.sees("f")
+	w.end()
+	done := make(chan error, 1)
+	w.ledger.Decide(Decision{Path: made.Path(), Back: &made}, func(_ int, err error) { done <- err })
+	if err := <-done; !errors.Is(err, review.ErrChangedSince) {
+		t.Errorf("taken back where the agent has changed it, it says %v", err)
+	}
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nb4\n", "the disk has %q")
+
+	w, made = start()
+	w.saves("f")
+	w.makes(Decision{Path: made.Path(), Back: &made})
+	check.Equal(t, w.onDisk("f"), "f1\na2\nf3\nu4\n", "saved and taken back, the disk has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nu4\n", "refused again, the disk has %q")
+}
+
+// A refusal of a file in which the user has taken out lines, saved, is taken back: an undo of the turn then takes out all
+// that is the agent's, as without the decision.
+func TestARefusalAmongLinesTakenOutIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\nf4\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\nf3\na3\nf4\n")
+	w.sees("f")
+	w.types("f", func(string) string { return "f1\na1\nf2\na3\nf4\n" })
+	w.saves("f")
+	w.end()
+	var made Made
+	w.makes(Decision{Do: review.Reject, Made: func(m Made) { made = m }})
+	w.makes(Decision{Path: made.Path(), Back: &made})
+	w.must(w.undo(false))
+	check.Equal(t, w.sees("f"), "f1\nf2\nf4\n", "there is %q")
+}

@@ -281,15 +281,15 @@ func TestDecisionsThatFail(t *testing.T) {
 	}
 	done := make(chan error)
 	made := []string{}
-	w.ledger.Decide(Decision{Path: w.path("g"), Plan: func(r *review.Record) (review.Plan, error) {
-		return r.Plan(w.path("g"), review.Reject, review.Selection{Hunks: []int{0}})
-	}, Made: func(p review.Plan) { made = append(made, p.Path) }}, func(_ int, err error) { done <- err })
+	w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("g"), Which: func(review.File) review.Selection {
+		return review.Selection{Hunks: []int{0}}
+	}, Made: func(m Made) { made = append(made, m.Path()) }}, func(_ int, err error) { done <- err })
 	if err := <-done; err != nil || len(made) != 1 || w.sees("g") != "f1\n" {
-		t.Errorf("a plan of one's own says %v, made %q, there is %q", err, made, w.sees("g"))
+		t.Errorf("the refusal of a hunk says %v, made %q, there is %q", err, made, w.sees("g"))
 	}
 	w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("g"), Which: func(review.File) review.Selection {
 		return review.Selection{Hunks: []int{7}}
-	}, Made: func(p review.Plan) { made = append(made, p.Path) }}, func(n int, err error) {
+	}, Made: func(m Made) { made = append(made, m.Path()) }}, func(n int, err error) {
 		check.Equal(t, n, 0, "%d files were decided about")
 		done <- err
 	})
@@ -635,15 +635,15 @@ func TestRefusedWhereATurnHadChangedAnother(t *testing.T) {
 		w.begin()
 		w.write("f", "a1\nf1\nf2\na3\nf3\n")
 		w.end()
-		var refused review.Plan
+		var refused Made
 		done := make(chan error, 2)
 		over := func(_ int, err error) { done <- err }
-		w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("f"), Made: func(p review.Plan) { refused = p }}, over)
+		w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { refused = m }}, over)
 		w.must(<-done)
 		check.Equal(t, w.sees("f"), "a1\nf1\nf2\nf3\n", "refused, there is %q")
 		want := []string{"f1\nf2\nf3\n"}
 		if back {
-			w.ledger.Decide(Decision{Path: w.path("f"), Plan: func(r *review.Record) (review.Plan, error) { return r.Undo(refused) }}, over)
+			w.ledger.Decide(Decision{Path: w.path("f"), Back: &refused}, over)
 			w.must(<-done)
 			check.Equal(t, w.sees("f"), "a1\nf1\nf2\na3\nf3\n", "taken back, there is %q")
 			want = []string{"a1\nf1\nf2\na2\nf3\n", "f1\nf2\nf3\n"}

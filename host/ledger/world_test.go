@@ -516,6 +516,15 @@ func (w *world) decideFirst(do review.Decision, name string) {
 	w.must(<-done)
 }
 
+// makes makes a decision.
+func (w *world) makes(d Decision) {
+	w.t.Helper()
+	done := make(chan error)
+	w.ledger.Decide(d, func(_ int, err error) { done <- err })
+	w.must(<-done)
+	w.sync()
+}
+
 func (w *world) undo(again bool) error {
 	done := make(chan error, 9)
 	w.ledger.Undo(again, false, "", always, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })

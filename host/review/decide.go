@@ -53,7 +53,7 @@ func (p Plan) Decides() bool {
 
 var (
 	errNotChanged   = errors.New("the agent has changed nothing there")
-	errChangedSince = errors.New("it has changed since that decision: decide again")
+	ErrChangedSince = errors.New("it has changed since that decision: decide again")
 	errTyped        = errors.New("you have changed it too, and a file that is not text has no lines to tell the changes apart by: keep it, or undo yours")
 	errNoSuchHunk   = errors.New("that change is gone")
 )
@@ -196,7 +196,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	case f == nil || f.away || f != p.of:
 		return Plan{}, errNotChanged
 	case f.text != p.next.text || !f.has(p.Want):
-		return Plan{}, errChangedSince
+		return Plan{}, ErrChangedSince
 	}
 	back := Plan{Path: path, Now: f.Present, Want: p.was.Present, of: f, was: *f, next: p.was}
 	if p.Back != "" {

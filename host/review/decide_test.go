@@ -511,7 +511,7 @@ func TestUndoDecision(t *testing.T) {
 		}
 		made = append(made, p)
 	}
-	if _, err := r.Undo(made[0]); !errors.Is(err, errChangedSince) {
+	if _, err := r.Undo(made[0]); !errors.Is(err, ErrChangedSince) {
 		t.Errorf("a decision before the last one: %v", err)
 	}
 	for _, p := range slices.Backward(made) {
@@ -544,7 +544,7 @@ func TestUndoDecision(t *testing.T) {
 	p, _ = r.Plan("/a", Keep, Selection{})
 	r.Commit(p)
 	r.Now("/a", Text("one\n2\nthree\nfour\ntyped\n"))
-	if _, err := r.Undo(p); !errors.Is(err, errChangedSince) {
+	if _, err := r.Undo(p); !errors.Is(err, ErrChangedSince) {
 		t.Errorf("after typing: %v", err)
 	}
 	p, _ = r.Plan("/a", Reject, Selection{})

@@ -11,12 +11,12 @@ import (
 )
 
 // decided is a decision made on the page, which can be undone there.
-type decided struct{ plans []review.Plan }
+type decided struct{ made []ledger.Made }
 
 // add adds what a decision did, on the ledger's goroutine, which no longer uses it once the decision is made.
-func (d *decided) add(p review.Plan) {
-	if p.Decides() {
-		d.plans = append(d.plans, p)
+func (d *decided) add(m ledger.Made) {
+	if m.Plan.Decides() {
+		d.made = append(d.made, m)
 	}
 }
 
@@ -131,7 +131,7 @@ func (t *Tab) decideAll(do review.Decision) {
 
 // remember keeps a decision for undoing, if it decided anything.
 func (t *Tab) remember(made *decided) {
-	if len(made.plans) > 0 {
+	if len(made.made) > 0 {
 		t.decisions = append(t.decisions, made)
 	}
 }
@@ -149,11 +149,7 @@ func (t *Tab) undoLast() {
 	}
 	last := t.decisions[n-1]
 	t.decisions = t.decisions[:n-1]
-	for _, p := range slices.Backward(last.plans) {
-		path := p.Path
-		if p.Back != "" {
-			path = p.Back
-		}
-		t.config.decide(ledger.Decision{Path: path, Plan: func(r *review.Record) (review.Plan, error) { return r.Undo(p) }}, func(int, error) {})
+	for _, m := range slices.Backward(last.made) {
+		t.config.decide(ledger.Decision{Path: m.Path(), Back: &m}, func(int, error) {})
 	}
 }

@@ -116,6 +116,32 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content,
 	}
 }
 
+// Images returns what the turns, the last of which may be nil, say of a file now.
+func (h *History) Images(last *Turn, path string) map[*Turn]review.Image {
+	are := map[*Turn]review.Image{}
+	if last != nil {
+		are[last] = last.Image(path)
+	}
+	for _, t := range h.Turns {
+		if t.record == nil && slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path }) {
+			t.Reopen()
+		}
+		if t.record != nil {
+			are[t] = t.Image(path)
+		}
+	}
+	return are
+}
+
+// PutBack makes the turns that can still be undone, and the last one, say that again.
+func (h *History) PutBack(last *Turn, path string, were map[*Turn]review.Image) {
+	for t, was := range were {
+		if t == last || slices.Contains(h.Turns, t) {
+			t.SetBack(path, was)
+		}
+	}
+}
+
 // Seen is [Turn.Seen] for the turns before the last one, see [History.Decided].
 func (h *History) Seen(last *Turn, path string, now review.Content) {
 	for _, t := range h.Turns {

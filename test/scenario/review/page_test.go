@@ -2,11 +2,13 @@ package review
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
@@ -184,6 +186,33 @@ func TestReviewDecides(t *testing.T) {
 		s.Keys("q")
 		s.AwaitLua(`vim.fn.tabpagenr('$') == 1 and ` + reviewBuf + ` == -1`)
 	})
+}
+
+// A decision about a file with unsaved text is undone on the page: refused as a whole afterwards, disk and buffer have what
+// the user alone would have.
+func TestADecisionUnderUnsavedTextIsUndone(t *testing.T) {
+	for _, key := range []string{"a", "x"} {
+		t.Run(key, func(t *testing.T) {
+			scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
+				p, path, buf := s.BeginWithFile("a", "1\n2\n3\n4\n5\n")
+				turn := s.Prompt(p, "change it")
+				s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 3, 4, true, { 'mine' })`, buf)
+				must.Do(t, os.WriteFile(path, []byte("one\n1\n2\n3\nfour\n5\n"), 0o644))
+				s.AwaitBuffer(buf, "one\n1\n2\n3\nmine\n5")
+				p.EndTurn(turn)
+				s.Sync()
+				s.Command("Acp review")
+				onPage(s, "+ one")
+				s.Keys(key)
+				awaitPage(s, map[string]string{"a": "✓", "x": "✗"}[key])
+				s.Keys("u")
+				awaitPage(s, "● 1 of 1")
+				s.Keys("ggx")
+				s.AwaitBuffer(buf, "1\n2\n3\nmine\n5")
+				s.Await("the disk without the agent's lines", func() bool { return s.ReadOrNone(path) == "1\n2\n3\n4\n5\n" })
+			})
+		})
+	}
 }
 
 func TestReviewGoesToTheFile(t *testing.T) {
