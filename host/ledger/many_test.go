@@ -161,6 +161,28 @@ func TestMoreMadeThanListed(t *testing.T) {
 	}
 }
 
+// Files are made that are not listed, in folders of their own: refusing them takes those folders away too.
+func TestFoldersOfMoreThanListed(t *testing.T) {
+	defer func(listed int) { maxListed = listed }(maxListed)
+	maxListed = 2
+	w := newWorld(t)
+	w.begin()
+	for i := range 2 {
+		w.write(fmt.Sprint("a", i), "is")
+	}
+	for i := range 4 {
+		w.write(fmt.Sprintf("new/%d/in/f", i), "is")
+	}
+	w.ledger.Worked()
+	w.end()
+	if _, err := w.refuse(nil); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+	if _, err := os.Lstat(w.path("new")); err == nil {
+		t.Error("the folders that it made are left")
+	}
+}
+
 // A call names many files, and they are looked at again at the end of the turn.
 func TestManyNamedFiles(t *testing.T) {
 	t.Parallel()
