@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -221,6 +222,38 @@ func TestWhatCouldNotBeSavedIsSavedLater(t *testing.T) {
 	says(1, errors.New("late"))
 	saves("two")
 	check.Equal(t, noted.count(), 3, "an older failure counts for what was saved since: %v")
+}
+
+// countedSaves count what is saved.
+type countedSaves struct {
+	Saves
+	written atomic.Int32
+}
+
+func (s *countedSaves) WriteNow(key string, image *saved.Image) (int, bool, error) {
+	s.written.Add(1)
+	return s.Saves.WriteNow(key, image)
+}
+
+// What is taken up and stays as it is is not saved again: another Neovim may have saved more since.
+func TestWhatIsTakenUpIsNotSavedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.clientWrites("f", "f1\n", "a1\n")
+	w.end()
+	w.dies()
+	counted := &countedSaves{Saves: saves{w.store}}
+	w.open(func(c *Config) { c.Saves = counted })
+	found := false
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(_ saved.Session, err error) { found = err == nil })
+	w.sync()
+	w.sync()
+	if w.box(w.ledger.save); !found || counted.written.Load() != 0 {
+		t.Errorf("it was found: %v, and saved %d times", found, counted.written.Load())
+	}
 }
 
 // The more was written, the longer is the pause before it is done again.
