@@ -188,6 +188,28 @@ func TestWhatCallsMove(t *testing.T) {
 	}
 }
 
+// A move by a call that never ends counts with its turn, also outside of the session's folders, where nothing else tells.
+func TestAMoveThatDoesNotEnd(t *testing.T) {
+	for name, c := range map[string]struct{ from, to string }{
+		"in the folder": {"f", "g"}, "outside of it": {"../f", "../g"}, "out of it": {"f", "../g"}, "into it": {"../f", "g"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write(c.from, "f1\n")
+			w.begin()
+			w.followCall(&session.ToolCall{ID: "1", Kind: session.KindMove, Status: session.StatusInProgress, Locations: []session.Location{{Path: w.path(c.from)}, {Path: w.path(c.to)}}})
+			w.move(c.from, c.to)
+			w.end()
+			if got := w.changes(); !strings.HasPrefix(got, "moved") {
+				t.Errorf("the record has %s", got)
+			}
+			w.decide(review.Reject, "")
+			check.Equal(t, w.sees(c.from)+"|"+w.sees(c.to), "f1\n|no file", "there is %s")
+		})
+	}
+}
+
 // What a call says of a move counts where it has come true.
 func TestWhatComesOfAMove(t *testing.T) {
 	for name, c := range map[string]struct {
