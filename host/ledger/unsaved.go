@@ -66,7 +66,7 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 		came.conflicts = came.conflicts || list[last].conflicts
 		list = list[:last]
 	} else if w.Created {
-		came.before, came.fresh = l.removed(t, w.Path), t != nil && !t.Gone(w.Path)
+		came.before, came.fresh = l.removed(t, w.Path, w.Before != nil), t != nil && !t.Gone(w.Path)
 	} else {
 		came.was = contentOf(w.Behind, w.FormBefore)
 		was, _ := l.known(t, fileState{path: w.Path})
@@ -93,9 +93,9 @@ func (l *Ledger) isBehind(path string, list []behind) {
 	}
 }
 
-// removed returns what a file had on the disk before the agent removed it or moved it away, if that is pending or was in
-// a turn.
-func (l *Ledger) removed(t *turn, path string) review.Content {
+// removed returns what a file had on the disk before the agent removed it, if that is pending or was in a turn; or, if it is
+// remade with what a buffer has of it, before the agent moved it away.
+func (l *Ledger) removed(t *turn, path string, remade bool) review.Content {
 	if f, recorded := l.record.File(path); recorded && !f.Present.Exists {
 		return f.Accepted
 	}
@@ -103,7 +103,7 @@ func (l *Ledger) removed(t *turn, path string) review.Content {
 		return t.gone[path]
 	}
 	for _, f := range l.record.Files() {
-		if f.OldPath == path {
+		if f.OldPath == path && remade {
 			return f.Accepted
 		}
 	}
