@@ -386,7 +386,12 @@ func (r *whoseRound) userWorksElsewhere() {
 		r.Await("the buffer to follow", func() bool { return slices.Equal(r.shown(name), text) })
 	}
 	// The buffer's share of it, which conflicts may leave out, is not to come with the next turn's look.
-	for end := time.Now().Add(time.Second); unsaved && len(less(less(text, lines), r.shown(name))) > 0 && time.Now().Before(end); {
+	took := func() bool {
+		shown := r.shown(name)
+		gone := less(lines, text)
+		return len(less(less(text, lines), shown)) == 0 && len(less(gone, shown)) == len(gone)
+	}
+	for end := time.Now().Add(time.Second); unsaved && !took() && time.Now().Before(end); {
 		r.Sync()
 	}
 	r.pause()
