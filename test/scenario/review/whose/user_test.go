@@ -391,8 +391,10 @@ func (r *whoseRound) userWorksElsewhere() {
 		gone := less(lines, text)
 		return len(less(less(text, lines), shown)) == 0 && len(less(gone, shown)) == len(gone)
 	}
-	for end := time.Now().Add(time.Second); unsaved && !took() && time.Now().Before(end); {
-		r.Sync()
+	for end := time.Now().Add(time.Second); unsaved; {
+		if r.Sync(); took() || time.Now().After(end) {
+			break
+		}
 	}
 	r.pause()
 }
