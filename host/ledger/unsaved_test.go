@@ -924,24 +924,45 @@ func TestGivenUpInALaterTurn(t *testing.T) {
 // The user saves text that conflicts with the agent's, of which nobody is told, and the agent goes on from there.
 func TestSavedUnheardUnderAConflict(t *testing.T) {
 	t.Parallel()
+	for _, closed := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.types("f", func(string) string { return "u1\nf2\nf3\n" })
+		w.begin()
+		w.write("f", "a1\nf2\nf3\n")
+		w.call(session.KindEdit, func() {}, "f")
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		b.synced, b.told = b.text, b.text
+		w.disk.Unlock()
+		w.write("f", "u1\nf2\na2\nf3\n")
+		w.sees("f")
+		w.sync()
+		if closed {
+			w.wipe("f")
+		}
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), "u1\nf2\nf3\n", "closed %v: there is %q", closed)
+		check.Equal(t, w.onDisk("f"), "u1\nf2\nf3\n", "closed %v: the disk has %q", closed)
+	}
+}
+
+// The user opens a file right after the turn, and types, before anybody has told of that: what is listed is what they see.
+func TestOpenedRightAfterTheTurn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	w.write("f", "f1\nf2\nf3\n")
-	w.edit("f")
-	w.types("f", func(string) string { return "u1\nf2\nf3\n" })
+	w.write("f", "f1\n")
 	w.begin()
-	w.write("f", "a1\nf2\nf3\n")
-	w.call(session.KindEdit, func() {}, "f")
-	w.disk.Lock()
-	b := w.bufs[w.path("f")]
-	b.synced, b.told = b.text, b.text
-	w.disk.Unlock()
-	w.write("f", b.text)
-	w.write("f", "u1\nf2\na2\nf3\n")
-	w.sees("f")
+	w.write("f", "f1\na1\n")
 	w.end()
-	w.decide(review.Reject, "")
-	check.Equal(t, w.sees("f"), "u1\nf2\nf3\n", "there is %q")
-	check.Equal(t, w.onDisk("f"), "u1\nf2\nf3\n", "the disk has %q")
+	w.disk.Lock()
+	w.bufs[w.path("f")] = &buffer{text: "u1\nf1\na1\n", form: plain, synced: "f1\na1\n", told: "f1\na1\n"}
+	w.disk.Unlock()
+	check.Equal(t, w.changes(), "modified f -2,0+3,1\n", "there is listed %q")
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new("f1\na1\n"), Form: plain, Since: changedAt(w.path("f"))})
+	w.sync()
 }
 
 // The user saves a file without a line, which the agent removes before anybody has told of that.
