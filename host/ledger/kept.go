@@ -13,7 +13,7 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 	}
 	removed := !was.Exists && before.Accepted.Exists && !before.Accepted.Opaque // which was not in the question
 	which := review.Selection{Lines: was.Exists || removed, Form: was.Form != is.Form, Made: true}
-	if (was.Exists || removed) && is.Exists && !was.Opaque && !is.Opaque {
+	if (was.Exists || removed) && is.Exists && !was.Opaque && !f.Present.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts
 		if len(which.Parts) == 0 {
 			return

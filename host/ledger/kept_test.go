@@ -340,3 +340,21 @@ func TestKeptWhereANewFileWasMoved(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "added g -0,0+1,1 kept\n", "the record has %q")
 }
+
+// A text that the user has accepted, in a file that had once been no text, comes back when what comes after it is refused.
+func TestAcceptedTextWhereBytesHadBeenComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.write("f", "a\x00b\n")
+	w.sync()
+	w.end()
+	w.begin()
+	w.write("f", "f1\n")
+	w.sync()
+	w.clientMakes("f", "f1\n", "a1\na2\n", true)
+	w.write("f", "a1\na2\na3\n")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "a1\na2\n"`, "there is %s")
+}

@@ -90,10 +90,15 @@ func (o *originals) keepDisk(path string, is review.Content) {
 
 // keepText keeps a text that the record is about to forget.
 func (o *originals) keepText(is review.Content) {
-	if _, known := o.of[versionOf(is)]; known || !is.Exists || is.Opaque {
+	o.keepTextOf(is, is)
+}
+
+// keepTextOf keeps a content that has this text.
+func (o *originals) keepTextOf(is, text review.Content) {
+	if _, known := o.of[versionOf(is)]; known || !text.Exists || text.Opaque {
 		return
 	}
-	if data, err := buffers.Encoded(is.Text, is.Form); err == nil {
+	if data, err := buffers.Encoded(text.Text, text.Form); err == nil {
 		o.keep(is, data)
 	}
 }

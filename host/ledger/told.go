@@ -161,6 +161,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if reviewed {
 		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
 		l.originals.keepDisk(w.Path, c.now) // it may have to come back later
+		if is, _ := l.record.Present(w.Path); is.Opaque && is.SameText(c.now) {
+			l.originals.keepTextOf(is, c.now) // which the record does not have, as the file once had none
+		}
 	}
 	l.named.Store(w.Path, true)
 	if t != nil {
