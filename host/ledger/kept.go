@@ -12,7 +12,11 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 		return
 	}
 	removed := !was.Exists && before.Accepted.Exists && !before.Accepted.Opaque // which was not in the question
-	which := review.Selection{Lines: was.Exists || removed, Form: was.Form != is.Form, Made: true}
+	form := was.Form
+	if !was.Exists && is.Form != "" {
+		form = f.Accepted.Form // all of the new one
+	}
+	which := review.Selection{Lines: was.Exists || removed, Form: &form, Made: true}
 	if (was.Exists || removed) && is.Exists && !was.Opaque && !f.Present.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts
 		if len(which.Parts) == 0 {

@@ -358,3 +358,22 @@ func TestAcceptedTextWhereBytesHadBeenComesBack(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "a1\na2\n"`, "there is %s")
 }
+
+// A write that the user accepts, and that ends the last line, does not accept the encoding that the agent had given the
+// file before.
+func TestAnAcceptedEndOfALineIsNoEncoding(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\xfc\nf2\n")
+	w.begin()
+	w.write("f", "f1\u00fc\nf2")
+	w.sync()
+	before, after := "f1\u00fc\nf2\n", "f1\u00fc\na1\nf2\n"
+	w.write("f", after)
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain + " noeol", FormAfter: plain,
+	}, "fs", true)
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\xfc\na1\nf2\n"`, "there is %s")
+}

@@ -23,8 +23,8 @@ const (
 type Selection struct {
 	Hunks []int           // whole ones, as in File.Hunks
 	Parts []linediff.Edit // of what is pending: lines of the accepted text that became lines of the present one
-	Lines bool            // not the permissions, also where no line waits any more; and not the form, unless Form says so
-	Form  bool
+	Lines bool            // not the permissions, also where no line waits any more; and of the form only what differs from Form
+	Form  *string         // the form before the agent's last change, if that goes along
 	// Made says that the agent's last change made it, and that the user had decided about that beforehand: whoever undoes
 	// the change undoes the decision.
 	Made bool
@@ -104,8 +104,8 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 			n.Accepted = n.Present
 		case whole || len(n.text.pending.edits) == 0 && !which.Lines:
 			n.Accepted.Form, n.Accepted.Mode = n.Present.Form, n.Present.Mode
-		case which.Form:
-			n.Accepted.Form = n.Present.Form
+		case which.Form != nil:
+			n.Accepted.Form = reformed(n.Accepted.Form, *which.Form, n.Present.Form)
 		}
 		n.refused = ""
 		if whole && n.OldPath != "" {

@@ -45,3 +45,32 @@ func lineEnds(form []string) string {
 	}
 	return "LF"
 }
+
+// reformed returns a form with what another one has changed, from was to now: its encoding, line ends, byte order mark or
+// the end of its last line.
+func reformed(form, was, now string) string {
+	switch {
+	case form == was:
+		return now
+	case was == now:
+		return form
+	}
+	is, a, b := strings.Fields(cmp.Or(form, Plain)), strings.Fields(cmp.Or(was, Plain)), strings.Fields(cmp.Or(now, Plain))
+	words := is[:1]
+	if a[0] != b[0] {
+		words = b[:1]
+	}
+	for _, word := range []string{"unix", "dos", "bom", "noeol"} {
+		from := is
+		if slices.Contains(a, word) != slices.Contains(b, word) {
+			from = b
+		}
+		if slices.Contains(from, word) {
+			words = append(slices.Clone(words), word)
+		}
+	}
+	if to := strings.Join(words, " "); to != Plain {
+		return to
+	}
+	return ""
+}

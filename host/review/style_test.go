@@ -31,3 +31,18 @@ func TestStyles(t *testing.T) {
 		t.Errorf("of a new file, and one that is gone: %v", got)
 	}
 }
+
+// What a change does to a form it does to another one too.
+func TestReformed(t *testing.T) {
+	for _, c := range [][4]string{
+		{"latin1 unix", "utf-8 unix noeol", "", "latin1 unix"},
+		{"latin1 unix noeol", "utf-8 unix noeol", "", "latin1 unix"},
+		{"latin1 unix", "", "utf-8 dos bom", "latin1 dos bom"},
+		{"utf-8 dos bom", "utf-16 unix bom", "latin1 unix", "latin1 dos"},
+		{"utf-8 dos", "latin1 dos", "latin1 unix", ""},
+		{"latin1 unix", "latin1 unix", "", ""},
+		{"latin1 unix", "utf-8 dos", "utf-8 dos", "latin1 unix"},
+	} {
+		check.Equal(t, reformed(c[0], c[1], c[2]), c[3], "it is %q")
+	}
+}
