@@ -338,6 +338,24 @@ func (w *world) note() (openTurn, time.Time, bool) {
 	return was, at, true
 }
 
+// A turn that could not be noted is not taken for one that is: it is noted when the store can be written again.
+func TestATurnThatCouldNotBeNoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	store := filepath.Join(filepath.Dir(w.dir), "store")
+	must.Do(t, os.WriteFile(store, nil, 0o644)) // so that there can be no folder
+	w.named()
+	w.noteNow()
+	must.Do(t, os.Remove(store))
+	check.Equal(t, w.running(), "", "it is noted where nothing can be: %v")
+	w.noteNow()
+	if w.running() == "" {
+		t.Error("it is not noted")
+	}
+	w.end()
+}
+
 // While a turn runs it is noted again and again that it does; not once it is over, or
 // under a name that the session has no more.
 func TestATurnThatRunsIsNoted(t *testing.T) {
