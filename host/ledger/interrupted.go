@@ -38,7 +38,7 @@ func openKey(session string) string { return "turn\n" + session }
 // writeDown notes that a turn runs, again and again until it is over.
 func (l *Ledger) writeDown(t *turn) {
 	key := l.keep.key()
-	if t.over || l.turn != t || key == "" || l.config.Store == nil || t.first == nil || t.first.Len() > maxKept {
+	if t.over || l.turn != t || key == "" || t.first == nil || t.first.Len() > maxKept {
 		return
 	}
 	var err error
