@@ -110,6 +110,10 @@ func (r *whoseRound) agentWrites(name string) {
 	text := r.agentEdit(known)
 	r.did("agent writes %s, %s: %v", name, how, text)
 	r.removes(name, slices.Concat(known, r.gave[name]), text)
+	if r.forgotten && how == "as read before" {
+		sees, disk := r.texts(name)
+		r.removes(name, slices.Concat(sees, disk), text)
+	}
 	content := strings.Join(text, "\n")
 	if len(text) > 0 && (r.IntN(8) > 0 || !r.may("form")) {
 		content += "\n"
@@ -452,6 +456,7 @@ func (r *whoseRound) disk(name string) string {
 // strikes kills the host, the agent or Neovim while a turn runs, and takes the session up again.
 func (r *whoseRound) strikes() {
 	r.T.Helper()
+	r.forgotten = true
 	switch r.IntN(3) {
 	case 0:
 		r.did("the host is killed")

@@ -143,6 +143,7 @@ type whoseRound struct {
 	typing    string              // the file in which the user is in Insert mode
 	inTurn    bool
 	staying   map[string]bool     // files that cannot go back to where the user has another one
+	forgotten bool                // another host runs, which does not know what the agent has read
 	leftAlone bool                // the undo has left something as it is
 	whole     []string            // the text that the agent is about to give a file, without its client
 	gave      map[string][]string // what it gave each file last in that way, and so knows
