@@ -165,26 +165,33 @@ func TestMovedToWhereTheUserHadCopiedIt(t *testing.T) {
 	}
 }
 
-// The agent changes a file's permissions right after the user has closed its buffer, and before that is told.
-func TestPermissionsChangedAsTheBufferIsClosed(t *testing.T) {
+// The agent changes only a file's permissions or its form right after the user has closed its buffer, and before that is
+// told.
+func TestNoTextChangedAsTheBufferIsClosed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	before := w.tree()
-	w.edit("f")
-	w.begin()
-	w.write("f", "f1\na1\n")
-	w.end()
-	w.begin()
-	w.disk.Lock()
-	b := w.bufs[w.path("f")]
-	delete(w.bufs, w.path("f"))
-	w.disk.Unlock()
-	w.chmod("f", 0o755)
-	w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
-	w.end()
-	w.decide(review.Reject, "")
-	check.Equal(t, w.tree(), before, "refused, there is %s")
+	for what, change := range map[string]func(*world){
+		"permissions":         func(w *world) { w.chmod("f", 0o755) },
+		"the byte order mark": func(w *world) { w.write("f", "f1\na1\n") },
+		"line ends":           func(w *world) { w.write("f", "f1\r\na1\r\n") },
+	} {
+		w := newWorld(t)
+		w.write("f", "\ufefff1\n")
+		before := w.tree()
+		w.edit("f")
+		w.begin()
+		w.write("f", "\ufefff1\na1\n")
+		w.end()
+		w.begin()
+		w.disk.Lock()
+		b := w.bufs[w.path("f")]
+		delete(w.bufs, w.path("f"))
+		w.disk.Unlock()
+		change(w)
+		w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), before, "%s: refused, there is %s", what)
+	}
 }
 
 // The user gives a buffer another name, with unsaved text under which the agent has written: the turn and the record have its
