@@ -708,3 +708,46 @@ func TestRefusedBesideWhatWasKeptOfTheTurn(t *testing.T) {
 		}
 	}
 }
+
+// A file that the agent has made in one turn and moved in others is refused: no turn has anything to undo then. Taken back, the
+// refusal leaves each of them what it had done.
+func TestRefusedWhereLaterTurnsHadMovedIt(t *testing.T) {
+	t.Parallel()
+	for _, back := range []bool{false, true} {
+		for _, killed := range []bool{false, true} {
+			w := newWorld(t)
+			w.named()
+			w.begin()
+			w.write("f", "a1\n")
+			w.end()
+			for _, moved := range [][2]string{{"f", "g"}, {"g", "h"}} {
+				w.begin()
+				w.move(moved[0], moved[1])
+				w.end()
+			}
+			if killed {
+				w.killed(false)
+			}
+			var refused Made
+			done := make(chan error, 2)
+			over := func(_ int, err error) { done <- err }
+			w.ledger.Decide(Decision{Do: review.Reject, Path: w.path("h"), Made: func(m Made) { refused = m }}, over)
+			w.must(<-done)
+			check.Equal(t, w.tree(), "", "refused, there is %s")
+			if !back {
+				if _, notes, err := w.undoOf("", false, true); err == nil {
+					t.Errorf("killed %v: an undo would say %q", killed, notes)
+				}
+				continue
+			}
+			w.ledger.Decide(Decision{Path: w.path("h"), Back: &refused}, over)
+			w.must(<-done)
+			for _, want := range []string{`h 644 "a1\n"`, `g 644 "a1\n"`, `f 644 "a1\n"`, ""} {
+				check.Equal(t, w.tree(), want, "killed %v: taken back, and undone, there is %s", killed)
+				if want != "" {
+					w.must(w.undo(false))
+				}
+			}
+		}
+	}
+}

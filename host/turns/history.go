@@ -96,10 +96,18 @@ func (h *History) Gather() {
 }
 
 // Decided is [Turn.Decided] or, with back, [Turn.WentBack] to there for all turns, the last of which may be nil. f is
-// what the record has of the file then; the zero value for nothing. [History.Gather] tells what the decision leaves of the
-// turns before the last one.
+// what the record has of the file then; the zero value for nothing. Each turn has the file by the name that it had then. [History.Gather]
+// tells what the decision leaves of the turns before the last one.
 func (h *History) Decided(last *Turn, path, back string, was, is review.Content, f review.File) {
-	for _, t := range h.Turns {
+	learns := func(t *Turn) {
+		before := t.nameBefore(path)
+		t.learns(path, back, was, is, f)
+		path = before
+	}
+	if last != nil {
+		learns(last)
+	}
+	for _, t := range slices.Backward(h.Turns) {
 		if t == last || t.record == nil && !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path || f.Path == back }) {
 			continue
 		}
@@ -107,12 +115,9 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content,
 		_, there := t.record.File(path)
 		_, changed := t.record.File(cmp.Or(back, path))
 		if there || changed || t.revised {
-			t.learns(path, back, was, is, f)
+			learns(t)
 			t.revised = true
 		}
-	}
-	if last != nil {
-		last.learns(path, back, was, is, f)
 	}
 }
 

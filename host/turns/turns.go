@@ -176,12 +176,17 @@ func (t *Turn) Remade(path string, now review.Content) {
 func (t *Turn) Decided(path string, was, is review.Content) {
 	f, known := t.record.File(path)
 	all, shed := t.shed[path]
-	if !known && shed && (!all.Reversed || all.isReversed(path, is)) {
+	switch {
+	case !known && shed && !all.Reversed && all.OldPath != "":
+		t.record.Moved(all.OldPath, path, all.Before, change(all.Before, was, is))
+		return
+	case !known && shed && (!all.Reversed || all.isReversed(path, is)):
 		t.record.Changed(path, all.Before, change(all.Before, was, is))
 		return
-	}
-	if known && f.Baseline.Exists && !is.Exists { // the user had removed it, and what was there since is not this turn's
-		t.record.Removed(path)
+	case known && f.Baseline.Exists && !is.Exists: // an earlier turn has made it, or what was there since is not this turn's
+		if t.record.Removed(path); f.OldPath != "" {
+			t.shed[path] = FileChange{Path: path, OldPath: f.OldPath, Before: f.Baseline, After: f.Present}
+		}
 		return
 	}
 	was = t.refused(path, was, is)
@@ -221,6 +226,15 @@ func (t *Turn) learns(path, back string, was, is review.Content, all review.File
 	t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
 }
 
+// nameBefore returns the path that a file had before the turn, in which the agent may have moved it, also if that is refused.
+func (t *Turn) nameBefore(path string) string {
+	f, known := t.record.File(path)
+	if all := t.shed[path]; !known && !all.Reversed {
+		f.OldPath = all.OldPath
+	}
+	return cmp.Or(f.OldPath, path)
+}
+
 // keeps reports whether a turn's file has something of what the user has kept of it.
 func keeps(f, all review.File) bool {
 	if f.Status != review.Modified || f.OldPath != "" || f.Present.Opaque || all.Baseline.Opaque || all.Accepted.Opaque {
@@ -258,7 +272,7 @@ func (t *Turn) Seen(path string, now review.Content) {
 	if _, known := t.record.File(path); known {
 		return
 	}
-	if all, shed := t.shed[path]; shed && !all.Reversed && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
+	if all, shed := t.shed[path]; shed && all.OldPath == "" && now.SameText(all.After) && (now == all.After || !now.SameText(all.Before)) {
 		t.record.Changed(path, all.Before, all.After)
 	}
 }
