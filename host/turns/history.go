@@ -96,8 +96,8 @@ func (h *History) Gather() {
 }
 
 // Decided is [Turn.Decided] or, with back, [Turn.WentBack] to there for all turns, the last of which may be nil. f is
-// what the record has of the file then; the zero value for nothing. Each turn has the file by the name that it had then. [History.Gather]
-// tells what the decision leaves of the turns before the last one.
+// what the record has of the file then; the zero value for nothing. Each turn has the file by the name that it had then.
+// [History.Gather] tells what the decision leaves of the turns before the last one.
 func (h *History) Decided(last *Turn, path, back string, was, is review.Content, f review.File) {
 	learns := func(t *Turn) {
 		before := t.nameBefore(path)
