@@ -30,8 +30,8 @@ type Decision struct {
 type Made struct {
 	Plan review.Plan
 
-	found *undecided // nil where nothing was unsaved
-	left  review.Content
+	found *undecided                   // nil where nothing was unsaved
+	left  review.Content               // what it left on the disk, if found
 	turns map[*turns.Turn]review.Image // what they said of it before; nil where the file did not change, or was moved
 }
 
@@ -222,7 +222,11 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 			l.undecide(*d.Back)
 		}
 		if err == nil && d.Made != nil {
-			d.Made(Made{plan, d.found[path], onDisk(path), said})
+			made := Made{Plan: plan, found: d.found[path], turns: said}
+			if made.found != nil {
+				made.left = onDisk(path)
+			}
+			d.Made(made)
 		}
 		after(err)
 	}
