@@ -185,6 +185,8 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		p.under = d.Back.under()
 	case d.Which != nil:
 		p.under, part = l.partUnder(plan, d.Do)
+	case d.Do == review.Reject && plan.Back != "":
+		l.goesBack(&p, nil)
 	case d.Do == review.Reject:
 		if under, known := l.refusalWith(plan); known {
 			p.under = under.of

@@ -38,7 +38,7 @@ func (l *Ledger) underIn(path string) (paths []string) {
 type refusal struct{ now, want review.Content }
 
 // idle reports whether there is nothing to do.
-func (r refusal) idle() bool { return r.now.SameText(r.want) }
+func (r refusal) idle() bool { return r.now.SameText(r.want) && r.now.Form == r.want.Form }
 
 // recordUnder returns what the agent has changed on the disk of a file with unsaved text, in all or in a turn, if that is
 // known: the buffer, which record and turns have, may lack lines that both had, and says less of where a line belongs.
@@ -67,17 +67,33 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 	return r, true
 }
 
-// refusalUnder returns what refuses all of that, or what undoes a turn's, if it has lines.
+// refusalUnder returns what refuses all of that, or what undoes a turn's, if it has lines and stays at its path.
 func (l *Ledger) refusalUnder(path string, of *turns.Turn) (refusal, bool) {
-	r, known := l.recordUnder(path, of)
-	if !known {
-		return refusal{}, false
-	}
-	plan, _ := r.Plan(path, review.Reject, review.Selection{})
-	if now, want := plan.Now, plan.Want; plan.Back == "" && isText(now) && isText(want) && now.Form == want.Form && onDisk(path).SameText(now) {
-		return refusal{now, want}, true
+	if r, back, known := l.refusalOf(path, of); known && back == "" {
+		return r, true
 	}
 	return refusal{}, false
+}
+
+// goesBack gives a file that goes back to another path on the disk what refuses all of that, or undoes a turn's, if that is
+// known, and no buffer had been left there.
+func (l *Ledger) goesBack(p *target, of *turns.Turn) {
+	if r, back, known := l.refusalOf(p.path, of); known && back == p.back && !isText(p.taken.disk) {
+		p.taken.disk = r.want
+	}
+}
+
+// refusalOf is refusalUnder wherever the file goes: back is the path if that is another one.
+func (l *Ledger) refusalOf(path string, of *turns.Turn) (_ refusal, back string, known bool) {
+	r, known := l.recordUnder(path, of)
+	if !known {
+		return refusal{}, "", false
+	}
+	plan, _ := r.Plan(path, review.Reject, review.Selection{})
+	if now, want := plan.Now, plan.Want; isText(now) && isText(want) && onDisk(path).SameText(now) {
+		return refusal{now, want}, plan.Back, true
+	}
+	return refusal{}, "", false
 }
 
 // partUnder returns what the disk gets where the user decides about a part of a file with unsaved text, nil for the same
@@ -281,7 +297,7 @@ func (l *Ledger) refuseUnder(paths []string, done func(files int, failed error))
 			return
 		case known:
 			files++
-			l.editUnder(path, r.of, over)
+			l.editUnder(path, r.of, r.want, over)
 			return
 		}
 		if slices.ContainsFunc(list, func(b behind) bool { return b.conflicts && !b.kept }) {
@@ -311,7 +327,7 @@ func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 	case b.before.Exists && (b.before.Opaque || b.is.Opaque):
 		l.restoreUnder(path, b.is, b.before, done)
 	case b.before.Exists:
-		l.editUnder(path, b.without, done)
+		l.editUnder(path, b.without, b.before, done)
 	case onDisk(path).SameText(b.is):
 		l.removeFile(path, done)
 	default:
@@ -341,7 +357,7 @@ func (l *Ledger) makeAgain(path string, b behind, done func(error)) {
 		l.restoreUnder(path, b.before, b.is, done)
 		return
 	}
-	l.editUnder(path, b.again, done)
+	l.editUnder(path, b.again, b.is, done)
 }
 
 // settled notes that no change by the agent remains under a buffer's unsaved text.
@@ -354,13 +370,24 @@ func (l *Ledger) settled(path string) {
 	delete(l.behind, path)
 }
 
-// editUnder edits the disk under a buffer's unsaved text with to, and leaves the buffer alone.
-func (l *Ledger) editUnder(path string, to func(disk, mine string) *string, done func(error)) {
-	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
+// editUnder edits the disk under a buffer's unsaved text with to, gives it the form of want, and leaves the buffer alone.
+func (l *Ledger) editUnder(path string, to func(disk, mine string) *string, want review.Content, done func(error)) {
+	over := func(w buffers.Written, err error) {
 		if l.turn != nil && w.Disk != nil {
 			l.turn.disk[path] = contentOf(w.Disk, w.FormAfter)
 		}
 		done(err)
+	}
+	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
+		if is := onDisk(path); err == nil && isText(is) && isText(want) && is.Form != want.Form {
+			w.Disk = &is.Text
+			l.reform(target{path: path, want: want}, w, func(err error) {
+				w.FormAfter = want.Form
+				over(w, err)
+			})
+			return
+		}
+		over(w, err)
 	}))
 }
 

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -1027,4 +1028,71 @@ func TestARefusalAmongLinesTakenOutIsTakenBack(t *testing.T) {
 	w.makes(Decision{Path: made.Path(), Back: &made})
 	w.must(w.undo(false))
 	check.Equal(t, w.sees("f"), "f1\nf2\nf4\n", "there is %q")
+}
+
+// The disk under unsaved text gets back its line ends, and the path from which the agent has moved it, along with its lines:
+// also those that conflict, and without lines of the agent's that the user has taken out.
+func TestFormAndPathUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	moves := func(w *world, changed string) {
+		w.move("f", "g")
+		w.sees("f")
+		w.write("g", changed)
+		w.end()
+		w.wipe("f")
+		w.edit("g")
+		w.begin()
+	}
+	for name, c := range map[string]struct {
+		do   func(w *world)
+		left string // after the undo of one turn, if not all is undone with that
+	}{
+		"in conflict": {func(w *world) {
+			w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+			w.write("f", "f1\r\na2\r\nf3\r\n")
+			w.sees("f")
+		}, ""},
+		"the line ends alone": {func(w *world) {
+			w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+			w.write("f", "f1\r\nf2\r\nf3\r\n")
+			w.sees("f")
+		}, ""},
+		"merged": {func(w *world) {
+			w.types("f", func(string) string { return "f1\nf2\nf3\nu4\n" })
+			w.write("f", "a1\r\nf1\r\nf2\r\nf3\r\n")
+			w.sees("f")
+		}, ""},
+		"taken out": {func(w *world) {
+			w.write("f", "f1\r\na2\r\nf2\r\nf3\r\n")
+			w.sees("f")
+			w.types("f", func(string) string { return "f1\nf2\nf3\n" })
+		}, ""},
+		"moved, in conflict": {func(w *world) {
+			moves(w, "f1\nf2\nf3\n")
+			w.types("g", func(string) string { return "f1\nu2\nf3\n" })
+			w.write("g", "f1\na2\nf3\n")
+			w.sees("g")
+		}, `g 644 "f1\nf2\nf3\n"`},
+		"moved, taken out": {func(w *world) {
+			moves(w, "f1\na2\nf2\nf3\n")
+			w.types("g", func(string) string { return "f1\nf2\nf3\n" })
+		}, ""},
+	} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\nf3\n")
+			want := w.tree()
+			w.edit("f")
+			w.begin()
+			c.do(w)
+			w.end()
+			if w.changes(); undo {
+				want = cmp.Or(c.left, want)
+				w.must(w.undo(false))
+			} else if _, err := w.refuse(nil); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			check.Equal(t, w.tree(), want, name+": there is %s")
+		}
+	}
 }

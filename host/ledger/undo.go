@@ -200,7 +200,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	path := step.Of.Path
 	r, exact := u.under[path]
 	if step.Idle() && !r.idle() {
-		l.editUnder(path, r.of, func(err error) {
+		l.editUnder(path, r.of, r.want, func(err error) {
 			if err == nil {
 				l.nothingUnsaved(path)
 				u.did[i] = &turns.FileChange{Path: path, Under: true, Before: r.now, After: r.want}
@@ -218,6 +218,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if was := l.taken[path]; was.turn == u.turn && !u.again {
 		to.taken = was.its
+	}
+	if step.Back != "" && !u.again {
+		l.goesBack(&to, u.turn)
 	}
 	if step.Merged {
 		to.merge = step.With
@@ -302,7 +305,7 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 	path, change := step.Of.Path, behind{was: step.Want, before: step.Want, is: step.Now}
 	take := l.takeBack
 	if r, exact := u.under[path]; exact {
-		take = func(path string, _ behind, done func(error)) { l.editUnder(path, r.of, done) }
+		take = func(path string, _ behind, done func(error)) { l.editUnder(path, r.of, r.want, done) }
 	}
 	if u.again {
 		change = behind{was: step.Now, before: step.Now, is: step.Want, conflicts: true}

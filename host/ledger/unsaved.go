@@ -40,13 +40,13 @@ func (l *Ledger) noteUnsaved(t *turn, path string) {
 	l.inStep[path] = l.saysOf(t, path)
 }
 
-// saysOf returns what record and turn, which may be nil, say of a file now.
+// saysOf returns what record and turns say of a file now; the last turn may be nil.
 func (l *Ledger) saysOf(t *turn, path string) inStep {
-	s := inStep{l.record.Image(path), map[*turns.Turn]review.Image{}}
+	var last *turns.Turn
 	if t != nil {
-		s.turns[t.Turn] = t.Image(path)
+		last = t.Turn
 	}
-	return s
+	return inStep{l.record.Image(path), l.history.Images(last, path)}
 }
 
 // nothingUnsaved says that a buffer matches the disk, or that a decision has changed what record and turns say of the
