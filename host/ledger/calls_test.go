@@ -210,6 +210,19 @@ func TestAMoveThatDoesNotEnd(t *testing.T) {
 	}
 }
 
+// Some agents never say that a call has ended: then the turn's end counts, also for what it has moved.
+func TestACallThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	call := &session.ToolCall{ID: "c", Kind: "move", Status: session.StatusInProgress, Locations: []session.Location{{Path: w.path("f")}, {Path: w.path("g")}}}
+	w.followCall(call)
+	w.sh("rm f; echo a1 > g")
+	w.end()
+	check.Equal(t, w.changes(), "moved g from f -1,2+1,1\n", "the record has %q")
+}
+
 // What a call says of a move counts where it has come true.
 func TestWhatComesOfAMove(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -368,17 +381,4 @@ func TestACallGoesOn(t *testing.T) {
 		t.Error("a call of the turn before is followed in the next one")
 	}
 	w.end()
-}
-
-// Some agents never say that a call has ended: then the turn's end counts, also for what it has moved.
-func TestACallThatDoesNotEnd(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\nf2\n")
-	w.begin()
-	call := &session.ToolCall{ID: "c", Kind: "move", Status: session.StatusInProgress, Locations: []session.Location{{Path: w.path("f")}, {Path: w.path("g")}}}
-	w.followCall(call)
-	w.sh("rm f; echo a1 > g")
-	w.end()
-	check.Equal(t, w.changes(), "moved g from f -1,2+1,1\n", "the record has %q")
 }

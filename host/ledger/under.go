@@ -379,7 +379,11 @@ func (l *Ledger) editUnder(path string, to func(disk, mine string) *string, want
 		done(err)
 	}
 	l.config.Files.Edit(context.Background(), buffers.Edit{Path: path, Disk: to}, l.applied(func(w buffers.Written, err error) {
-		if is := onDisk(path); err == nil && isText(is) && isText(want) && is.Form != want.Form {
+		if err != nil || !isText(want) {
+			over(w, err)
+			return
+		}
+		if is := onDisk(path); isText(is) && is.Form != want.Form {
 			w.Disk = &is.Text
 			l.reform(target{path: path, want: want}, w, func(err error) {
 				w.FormAfter = want.Form

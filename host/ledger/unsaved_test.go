@@ -873,16 +873,13 @@ func TestClosedRightBeforeAnUndo(t *testing.T) {
 		if !running {
 			w.end()
 		}
-		w.disk.Lock()
-		b := w.bufs[w.path("f")]
-		delete(w.bufs, w.path("f"))
-		w.disk.Unlock()
+		tell := w.closes("f")
 		if running {
 			w.end()
 		}
 		w.must(w.undo(false))
 		check.Equal(t, w.tree(), before, "closed in the turn %v: undone there is %s", running)
-		w.opened(buffers.Opened{Path: w.path("f"), Text: &b.synced, Form: b.form})
+		tell()
 		w.sync()
 		check.Equal(t, w.changes(), "", "closed in the turn %v: then there is listed %q", running)
 	}

@@ -261,11 +261,14 @@ func (l *Ledger) openedBehind(now fileState) {
 
 // gaveUpUnsaved is unsavedGone for a buffer that no longer shows its file, or has read it anew. The turn may be nil.
 func (l *Ledger) gaveUpUnsaved(t *turn, now fileState, loaded bool) (is review.Content, brings bool) {
-	said := l.saysOf(t, now.path)
-	is, brings = l.unsavedGone(now, loaded)
-	if brings && t != nil {
+	var said inStep
+	carries := t != nil && t.renamed[now.path] != ""
+	if carries {
+		said = l.saysOf(t, now.path)
+	}
+	if is, brings = l.unsavedGone(now, loaded); brings && t != nil {
 		t.seen[now.path] = is
-		if t.renamed[now.path] != "" {
+		if carries {
 			t.carried[now.path] = said
 		}
 	}

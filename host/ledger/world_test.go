@@ -421,11 +421,17 @@ func (w *world) rereads(name string) {
 // wipe closes a buffer, and what is not saved in it is lost.
 func (w *world) wipe(name string) {
 	w.t.Helper()
+	w.closes(name)()
+}
+
+// closes closes a buffer; tell is Neovim's word of that.
+func (w *world) closes(name string) (tell func()) {
+	w.t.Helper()
 	w.disk.Lock()
+	defer w.disk.Unlock()
 	b := w.bufs[w.path(name)]
 	delete(w.bufs, w.path(name))
-	w.disk.Unlock()
-	w.opened(buffers.Opened{Path: w.path(name), Text: &b.synced, Form: b.form})
+	return func() { w.opened(buffers.Opened{Path: w.path(name), Text: &b.synced, Form: b.form}) }
 }
 
 func (w *world) opened(o buffers.Opened) {

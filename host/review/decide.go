@@ -51,11 +51,13 @@ func (p Plan) Decides() bool {
 		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
 }
 
+// ErrChangedSince is of a decision that cannot be taken back.
+var ErrChangedSince = errors.New("it has changed since that decision: decide again")
+
 var (
-	errNotChanged   = errors.New("the agent has changed nothing there")
-	ErrChangedSince = errors.New("it has changed since that decision: decide again")
-	errTyped        = errors.New("you have changed it too, and a file that is not text has no lines to tell the changes apart by: keep it, or undo yours")
-	errNoSuchHunk   = errors.New("that change is gone")
+	errNotChanged = errors.New("the agent has changed nothing there")
+	errTyped      = errors.New("you have changed it too, and a file that is not text has no lines to tell the changes apart by: keep it, or undo yours")
+	errNoSuchHunk = errors.New("that change is gone")
 )
 
 // Plan returns the outcome of a decision about a file. Nothing changes before Commit. Its errors do not name the file.
