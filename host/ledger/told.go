@@ -133,8 +133,9 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 		l.report(nil)
 		return
 	}
+	var lost review.Image
 	if w.Deleted {
-		l.removedUnder(w.Path, c.before)
+		lost = l.removedUnder(w.Path, c.before)
 	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
@@ -155,6 +156,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	} else {
 		l.agentChanged(t, w.Path, was, c.now)
 	}
+	l.record.GoneFrom(w.Path, lost)
 	if w.Unsaved && c.now.SameText(c.disk) {
 		l.nothingUnsaved(w.Path) // the agent knew it
 	}

@@ -278,12 +278,14 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 }
 
-// removedUnder says that the agent has removed a file under unsaved text, with what the disk had.
-func (l *Ledger) removedUnder(path string, was review.Content) {
+// removedUnder says that the agent has removed a file under unsaved text, with what the disk had. It returns what the record
+// had of the buffer, if that had other lines of the agent's than the disk: the file may be made anew from those.
+func (l *Ledger) removedUnder(path string, was review.Content) (lost review.Image) {
 	l.noteTaken(path, was)
 	noted, known := l.taken[path]
 	if list := l.behind[path]; slices.ContainsFunc(list, func(b behind) bool { return b.conflicts }) {
 		made := !list[0].was.Exists
+		lost = l.record.Image(path)
 		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
 		if f, _ := l.record.File(path); known && made {
 			noted.all.disk, noted.its.disk = f.Accepted, l.turn.Before(path, was)
@@ -293,6 +295,7 @@ func (l *Ledger) removedUnder(path string, was review.Content) {
 		}
 	}
 	l.nothingUnsaved(path)
+	return lost
 }
 
 // setBack makes record and turns say of a file what they said before something was unsaved, if that is known. list has

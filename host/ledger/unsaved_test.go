@@ -653,6 +653,36 @@ func TestRemovedAndMadeAnewUnderAConflict(t *testing.T) {
 	}
 }
 
+// A file that is made anew from what its buffer has kept, after the agent has made and removed it under a conflict, has the
+// agent's lines of before that still as the agent's.
+func TestMadeAnewFromABufferAfterAConflict(t *testing.T) {
+	for _, appended := range []bool{false, true} { // which reaches the buffer
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\nf4\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf3\nf4\n")
+		w.sees("f")
+		w.remove("f")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.types("f", func(is string) string { return strings.Replace(is, "f4\n", "u1\nf4\n", 1) })
+		w.write("f", "a2\n")
+		w.sees("f")
+		if appended {
+			w.write("f", "a2\na3\n")
+			w.sees("f")
+		}
+		w.remove("f")
+		mine := w.sees("f")
+		w.clientWrites("f", mine, strings.Replace(mine, "f4\n", "a4\n", 1))
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("f"), "f1\nf2\nf3\nu1\nf4\n", "appended %v: there is %q", appended)
+	}
+}
+
 // A turn that takes out what an earlier one has put in under unsaved text is undone by itself once that text is given up,
 // though both together have changed nothing.
 func TestATurnReversesAnotherUnderUnsavedText(t *testing.T) {

@@ -13,6 +13,19 @@ func (r *Record) Image(path string) Image {
 	return Image{&is}
 }
 
+// GoneFrom says what a buffer had of a file that the agent has removed under it, if the disk had another text: nothing for
+// the same.
+func (r *Record) GoneFrom(path string, had Image) {
+	f := r.files[path]
+	if f == nil || f.Present.Exists || f.gone == nil || had.file == nil || had.file.text == nil || !had.file.Present.Exists {
+		return
+	}
+	r.bytes -= f.size()
+	f.gone = had.file.text
+	r.bytes += f.size()
+	r.settle(f)
+}
+
 // SetBack puts an earlier image of a file back into the record, at the same path.
 func (r *Record) SetBack(path string, was Image) {
 	f := r.files[path]
