@@ -49,13 +49,20 @@ func (l *Ledger) apply(p target, done func(error)) {
 			switch {
 			case err == nil && p.made && w.Disk != nil && p.nothingOf(contentOf(w.Disk, "")):
 				l.removeFile(p.path, done)
-			case err == nil && p.want.Exists && p.now.Form != p.want.Form:
+			case err == nil && p.unlikeForm(w):
 				l.reform(p, w, done)
 			default:
 				done(err)
 			}
 		})
 	}
+}
+
+// unlikeForm reports whether an edit has left disk or buffer in another form than is wanted: a buffer writes the form that
+// the file had last, also where that is empty and has none.
+func (p target) unlikeForm(w buffers.Written) bool {
+	is := contentOf(cmp.Or(w.Disk, w.After), w.FormAfter)
+	return p.want.Exists && (p.now.Form != p.want.Form || isText(is) && is.Form != p.want.Form && !is.StandsAs(p.want.Form))
 }
 
 // onlyUnsaved reports whether all that remains of a file made by the agent is text that only its buffer has.

@@ -207,6 +207,26 @@ func TestHunksAreRefusedInTheirForm(t *testing.T) {
 	}
 }
 
+// A file whose line ends the agent has changed, and which it then emptied, has its own again: its buffer writes the last ones.
+func TestFormOfAnEmptiedFile(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.replace("f", "f1\r\n")
+		w.sees("f")
+		w.write("f", "")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), `f 644 "f1\n"`, "undo %v: there is %s", undo)
+	}
+}
+
 // What is no text, or has become too large for the record, comes back byte for byte.
 func TestBytesComeBack(t *testing.T) {
 	large := strings.Repeat("line\n", maxReviewed/5+1)

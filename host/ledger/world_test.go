@@ -61,6 +61,7 @@ type buffer struct {
 	synced     string // what the disk had when both were last in step
 	told       string // the text of which the ledger was told last
 	gone       bool   // that there was no file any more was told
+	writes     string // the last form that the file had with a text in it
 }
 
 func newWorld(t testing.TB) *world {
@@ -402,7 +403,7 @@ func (w *world) edit(name string) {
 	w.must(err)
 	text := buffers.Decoded(data)
 	w.disk.Lock()
-	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), synced: text, told: text}
+	w.bufs[w.path(name)] = &buffer{text: text, form: buffers.Form(data), writes: buffers.Form(data), synced: text, told: text}
 	w.disk.Unlock()
 	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
 }
@@ -617,7 +618,9 @@ func (w *world) follow(path string, over bool) {
 		if done.Unsaved {
 			done.Behind = new(b.synced)
 		}
-		b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false
+		if b.text, b.synced, b.form, b.gone = after, text, done.FormAfter, false; text != "" {
+			b.writes = b.form
+		}
 		w.tells(done)
 	}
 }
@@ -715,7 +718,9 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	text, form := buffers.Decoded(data), buffers.Form(data)
 	switch {
 	case b != nil && err == nil:
-		now = &b.text
+		if now = &b.text; text == "" && b.writes != "" {
+			form = b.writes
+		}
 	case err == nil:
 		now = &text
 	}
