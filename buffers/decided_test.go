@@ -77,6 +77,15 @@ func TestWriteOfWhatTheUserHasDecided(t *testing.T) {
 		n.wantDisk("d.txt", lines("theirs two three"))
 		n.want("&modified", int64(1))
 
+		// So is what they have made of one of several lines in addition to the disk's, without the others.
+		n.edit("g.txt", lines("one two"))
+		w.settle()
+		n.keys("ggomine<CR>left<CR>too<Esc>")
+		decide(n.path("g.txt"), lines("one mine left too two"), lines("one theirs its left too two"))
+		n.wantText("one\ntheirs\nits\nleft\ntoo\ntwo")
+		n.wantDisk("g.txt", lines("one theirs its two"))
+		n.want("&modified", int64(1))
+
 		// What they have deleted, unsaved, and let the agent bring back is on the disk once.
 		n.edit("e.txt", lines("one two three"))
 		w.settle()

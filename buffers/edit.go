@@ -120,7 +120,8 @@ func (f *Files) decided(path, text, base string, s found) goal {
 		}
 		disk := carried(had, mine, next)
 		if replaces(mine, next, had) {
-			disk, _ = merge3(agreed(mine, had, next), next, had)
+			was, is := withoutTyped(mine, next, had)
+			disk, _ = merge3(agreed(was, had, is), is, had)
 		}
 		g.disk = &disk
 	}
@@ -217,6 +218,23 @@ func agreed(old, text, next string) string {
 		both = strings.TrimSuffix(both, "\n")
 	}
 	return both
+}
+
+// withoutTyped returns old and next without the lines that old has in addition to text and next leaves as they are.
+func withoutTyped(old, next, text string) (was, is string) {
+	had, wanted := linediff.Lines(old), linediff.Lines(next)
+	stays := rowsOf(had, wanted)
+	var left, leftIn []string
+	at, atIn := 0, 0
+	for _, c := range hunksOf(had, linediff.Lines(text)) {
+		for row := c.Start; row < c.End && len(c.Lines) == 0; row++ {
+			if to := stays[row]; to >= 0 {
+				left, leftIn = append(left, had[at:row]...), append(leftIn, wanted[atIn:to]...)
+				at, atIn = row+1, to+1
+			}
+		}
+	}
+	return strings.Join(append(left, had[at:]...), ""), strings.Join(append(leftIn, wanted[atIn:]...), "")
 }
 
 // replaces reports whether next replaces lines of old that text does not have.
