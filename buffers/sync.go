@@ -469,7 +469,12 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 		return both(mine, theirs), nil
 	}
 	if own {
-		if text, left := Withdraw(cmp.Or(had.base, had.text), mine, theirs); len(left) == 0 {
+		from, to := had.text, theirs
+		if had.base != "" { // lines that the buffer does not have of the disk's, as they conflict, do not come with that
+			from = had.base
+			to, _ = merge3(had.text, from, theirs)
+		}
+		if text, left := Withdraw(from, mine, to); len(left) == 0 {
 			return text, nil
 		}
 	}

@@ -448,3 +448,22 @@ func TestWithoutWhatIsUnsaved(t *testing.T) {
 		check.Equal(t, withoutAdded(c.mine, c.saved, c.text), c.want, "%s: %q", name)
 	}
 }
+
+// What the user wants back of a file comes into a buffer that conflicts with it; what the buffer lacks of the disk, or has in
+// addition, because of the conflict stays so.
+func TestTheUsersWishUnderAConflict(t *testing.T) {
+	for name, c := range map[string]struct{ base, disk, mine, wish, want string }{
+		"another line goes":             {"a b c ", "a c ", "a b c ", "c ", "b c "},
+		"another line, in place of one": {"a b c ", "a B c ", "a m c ", "A B c ", "A m c "},
+		"the line itself comes back":    {"a b c ", "a B c ", "a m c ", "a b c ", "a m c "},
+		"no conflict":                   {"", "a b c ", "a m b c ", "a b ", "a m b "},
+		"nothing":                       {"a b c ", "a c ", "a b c ", "a c ", "a b c "},
+	} {
+		lines := func(words string) string { return strings.ReplaceAll(words, " ", "\n") }
+		f := New(deaf{})
+		f.synced.put("f", inStep{text: lines(c.disk), base: lines(c.base)})
+		got, conflicts := f.merge("f", lines(c.mine), lines(c.wish), true)
+		check.Equal(t, got, lines(c.want), "%s: there is %q", name)
+		check.Equal(t, len(conflicts), 0, "%s: %d conflicts", name)
+	}
+}
