@@ -159,12 +159,12 @@ func (r *whoseRound) agentAsks(name string) {
 	}
 	old := m.Text("content")
 	known := linesOf(old)
+	r.known[name] = known
 	text := r.agentEdit(known)
 	content := strings.Join(append(text, ""), "\n")
 	if slices.Equal(text, known) {
 		return
 	}
-	r.known[name] = known
 	r.count++
 	call := fmt.Sprint("ask", r.count)
 	r.did("agent asks to write %s: %v", name, text)
