@@ -401,6 +401,29 @@ func TestDiskConflictsAreMarked(t *testing.T) {
 	})
 }
 
+// What is no text any more is not merged into unsaved text, which keeps the form of its file; a text again is.
+func TestNoTextIsNotMerged(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "\ufeffone\r\ntwo\r\n")
+		w := n.follow()
+		n.input("ggccMINE<Esc>")
+		n.put("a.txt", "one\x00\nthree\n")
+		w.settle()
+		n.wantText("MINE\ntwo")
+		n.want("&bomb", int64(1))
+		n.want("&fileformat", "dos")
+		n.wantClashes()
+		if told := w.changes(); len(told) != 1 || !told[0].Conflict || told[0].Changed || !strings.Contains(told[0].Note, "a.txt has changed on disk, and is no text any more") {
+			t.Errorf("%+v", told)
+		}
+		n.restore(path, "\ufeffone\r\nTWO\r\n", 0o644)
+		w.awaitText("MINE\nTWO")
+		w.settle()
+		n.want("&modified", int64(1))
+		n.want("&bomb", int64(1))
+	})
+}
+
 // Thousands of conflicts cost the one who types no more than one does.
 func TestManyConflicts(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

@@ -237,12 +237,18 @@ func (o *syncing) look() {
 	if text, form := detect(o.disk.data); form.encoding != cmp.Or(o.buf.Encoding, "utf-8") && (form.bom && !o.left || o.own && o.buf.Modified && !o.decoded) {
 		o.text, o.form, o.encoding, o.decoded = text, form, form.encoding, o.buf.Format != "mac"
 	}
+	if o.buf.Modified && !o.left && isBinary(o.text) && ok && !isBinary(had.text) {
+		o.decoded = false // there is nothing in it to merge
+	}
 	o.now = inStep{text: o.text, form: o.FormAfter, at: at, written: o.buf.Written}
 	if o.same = ok && had.text == o.text && had.form == o.now.form && o.encoding == ""; o.same && o.buf.Modified {
 		o.now.base = had.base
 	}
 	o.unreported = o.readUnreported(o.path, o.buf)
 }
+
+// isBinary reports whether a text is that of a file which is no text.
+func isBinary(text string) bool { return strings.ContainsRune(text, 0) }
 
 // takes reports whether the buffer takes the disk's text, of which more than the time has changed.
 func (o *syncing) takes() bool { return o.decoded && (o.left || !o.buf.Modified || !o.same) }
@@ -265,13 +271,17 @@ func (o *syncing) stays() bool {
 	return true
 }
 
-// cannotMerge tells the user that unsaved text and the disk's do not fit into one encoding.
+// cannotMerge tells the user that unsaved text and the disk's do not fit into one encoding, or that the latter is no text.
 func (o *syncing) cannotMerge() {
 	text, _ := detect(o.disk.data)
 	if o.Conflict, o.Disk = true, &text; o.had != nil {
 		o.Behind = &o.had.text
 	}
-	o.Note = fmt.Sprintf("%s has changed on disk, in an encoding that cannot be merged: your buffer stays as it is.", filepath.Base(o.path))
+	is := "in an encoding that cannot be merged"
+	if isBinary(text) {
+		is = "and is no text any more"
+	}
+	o.Note = fmt.Sprintf("%s has changed on disk, %s: your buffer stays as it is.", filepath.Base(o.path), is)
 }
 
 // tellRead reports what the buffer has already read.
