@@ -27,12 +27,15 @@ func (l *Ledger) refresh(paths []string, done func()) {
 }
 
 // wish is a job on files as the user has them: it starts when all that they opened, reloaded, wrote and renamed before is
-// known.
+// known. What they have decided is saved at once, as they will not be asked again.
 func (l *Ledger) wish(do func(done func())) {
 	l.job(func(next func()) {
 		begin := func() {
 			l.renamedSince()
-			do(next)
+			do(func() {
+				l.whenNoted(func() {})
+				next()
+			})
 		}
 		if w := l.config.Watch(); w != nil {
 			w.Heard(func() { l.box.Put(begin) })

@@ -456,6 +456,31 @@ func TestWhatIsSavedAtOnce(t *testing.T) {
 	w.box(func() { check.Slice(t, log, []string{"at once", "at once", "soon"}, "saved is %q") })
 }
 
+// What the user decides is saved at once, also soon after much was.
+func TestADecisionIsSavedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.end()
+	l := w.ledger
+	for _, decide := range []func(){
+		func() { w.decide(review.Keep, "") },
+		func() { w.must(w.undo(false)) },
+	} {
+		w.box(func() { l.written(l.keep.image, 2*atOnce, nil) })
+		decide()
+		w.box(func() {
+			image, err := saved.Take(l.toSave(), l.keep.image)
+			if err != nil || l.keep.due || !image.Is(l.keep.image) {
+				t.Errorf("it is not saved, %v", err)
+			}
+		})
+	}
+}
+
 // What comes soon after much was saved is saved a moment later.
 func TestMoreIsSavedLater(t *testing.T) {
 	t.Parallel()
