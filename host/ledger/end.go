@@ -214,8 +214,11 @@ func (l *Ledger) wasMoved(t *turn, now fileState) bool {
 		return false
 	}
 	was, _ := l.lastAt(t, fileState{path: from})
-	if !was.Exists {
-		was = t.wasLeft[from]
+	l.leftByUser(t, fileState{path: from})
+	if left, users := t.wasLeft[from]; users {
+		was = left.is
+		delete(t.wasLeft, from)
+		l.saysAgain(from, left.said) // both it and the user's new file have the agent's changes
 	}
 	return was.Exists && l.accountMove(t, move{from, was, now})
 }

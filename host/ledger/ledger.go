@@ -76,7 +76,7 @@ type turn struct {
 	copies  map[string]bool             // the paths that it was given
 	left    map[string]buffers.Identity // by the old name, the file that was still there then
 	at      map[buffers.Identity]string // where files were last seen
-	wasLeft map[string]review.Content   // what that had when it was gone
+	wasLeft map[string]leftFile         // what that was when it was gone
 	carried map[string]inStep           // what was said of old names with the unsaved text that went to the new ones
 	gone    map[string]review.Content   // by path, the content before the agent removed it
 	fresh   map[string]string           // from new paths, by the folders at its end, to where the file was when it began
@@ -94,7 +94,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
-		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]buffers.Identity{}, at: map[buffers.Identity]string{}, wasLeft: map[string]review.Content{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]buffers.Identity{}, at: map[buffers.Identity]string{}, wasLeft: map[string]leftFile{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }
 

@@ -437,23 +437,36 @@ func TestRenamedWhereNothingIsPending(t *testing.T) {
 // A file that the user has left under its old name, which the agent moves away then, goes back there, whenever that is seen.
 func TestMovedWhatTheUserHasLeft(t *testing.T) {
 	for _, seen := range []string{"", "f", "h"} {
-		t.Run(seen, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.write("f", "f1\nf2\n")
-			w.edit("f")
-			w.begin()
-			w.copies("f", "g")
-			w.savesAs("g", 0o644)
-			w.move("f", "h")
-			if seen != "" {
-				w.call("edit", func() {}, seen)
+		for _, changed := range []bool{false, true} {
+			for _, undo := range []bool{false, true} {
+				t.Run(fmt.Sprint(seen, changed, undo), func(t *testing.T) {
+					t.Parallel()
+					w := newWorld(t)
+					w.write("f", "f1\nf2\n")
+					w.edit("f")
+					w.begin()
+					if changed {
+						w.clientWrites("f", "f1\nf2\n", "f1\na1\n")
+					}
+					w.copies("f", "g")
+					w.savesAs("g", 0o644)
+					w.move("f", "h")
+					if seen != "" {
+						w.call("edit", func() {}, seen)
+					}
+					w.end()
+					if list := w.changes(); !changed {
+						check.Equal(t, list, "moved h from f\n", "the record has %q")
+					}
+					if undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.tree(), "f 644 \"f1\\nf2\\n\"\ng 644 \"f1\\nf2\\n\"", "refused there is %s")
+				})
 			}
-			w.end()
-			check.Equal(t, w.changes(), "moved h from f\n", "the record has %q")
-			w.decide(review.Reject, "")
-			check.Equal(t, w.tree(), "f 644 \"f1\\nf2\\n\"\ng 644 \"f1\\nf2\\n\"", "refused there is %s")
-		})
+		}
 	}
 }
 

@@ -305,10 +305,7 @@ func (l *Ledger) setBack(path string, list []behind) {
 	if !noted {
 		return
 	}
-	l.record.SetBack(path, s.record)
-	for t, was := range s.turns {
-		t.SetBack(path, was)
-	}
+	l.saysAgain(path, s)
 	for _, b := range append(list, behind{turn: l.turn}) {
 		if b.turn == nil {
 			continue
@@ -316,6 +313,14 @@ func (l *Ledger) setBack(path string, list []behind) {
 		if _, ran := s.turns[b.turn.Turn]; !ran {
 			b.turn.SetBack(path, review.Image{}) // it has begun since
 		}
+	}
+}
+
+// saysAgain makes record and turns say of a file what they said before.
+func (l *Ledger) saysAgain(path string, said inStep) {
+	l.record.SetBack(path, said.record)
+	for t, was := range said.turns {
+		t.SetBack(path, was)
 	}
 }
 

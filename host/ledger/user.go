@@ -90,6 +90,12 @@ func (l *Ledger) renamedSince() {
 	}
 }
 
+// leftFile is a file that the user has left under its old name, as it was last seen, and what record and turns said of it.
+type leftFile struct {
+	is   review.Content
+	said inStep
+}
+
 // leftByUser reports whether a file is gone because the user has renamed it. The turn may be nil.
 func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 	if t == nil || now.Exists || t.renamed[now.path] == "" {
@@ -101,7 +107,7 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		return false // the agent has moved that over what they had written there
 	}
 	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && stayed {
-		t.wasLeft[now.path] = was // it may have been moved since
+		t.wasLeft[now.path] = leftFile{was, l.saysOf(t, now.path)} // it may have been moved since
 	}
 	l.nothingUnsaved(now.path)
 	if shown, brought := t.carried[now.path]; brought {
