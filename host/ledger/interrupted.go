@@ -41,16 +41,15 @@ func (l *Ledger) writeDown(t *turn) {
 	if t.over || l.turn != t || key == "" || t.first == nil || t.first.Len() > maxKept {
 		return
 	}
-	var err error
-	if t.noted == key {
-		err = l.config.Store.Renew(openKey(key))
-	} else if err = l.saveOpen(t, key); err == nil {
-		t.noted = key
-		l.saveSoon()
-	}
-	if err != nil {
-		l.config.Log.Warn("note that a turn runs", "err", err)
-		return
+	if t.noted != key || l.config.Store.Renew(openKey(key)) != nil {
+		switch err := l.saveOpen(t, key); {
+		case err == nil:
+			t.noted, t.unnoted = key, false
+			l.saveSoon()
+		case !t.unnoted:
+			t.unnoted = true
+			l.config.Log.Warn("note that a turn runs", "err", err)
+		}
 	}
 	time.AfterFunc(beat, func() { l.box.Put(func() { l.writeDown(t) }) })
 }

@@ -88,7 +88,8 @@ type turn struct {
 
 	// See interrupted.go.
 
-	noted string // under which session's key it is noted that it runs; "" is not
+	noted   string // under which session's key it is noted that it runs; "" is not
+	unnoted bool   // the log says why it is not
 }
 
 func newTurn(prompt string, at time.Time) *turn {
