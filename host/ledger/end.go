@@ -201,6 +201,17 @@ func (l *Ledger) accountMove(t *turn, m move) bool {
 		return false
 	}
 	l.named.Store(m.to.path, true)
+	if over, recorded := l.record.File(m.to.path); m.to.loaded && recorded && over.Baseline.Exists && over.Present.Exists {
+		// The watch has told of the buffer there, in which the user may have typed since: another file is gone, that is all.
+		if !l.isGone(m.from) {
+			l.noteTaken(m.from, m.was)
+			l.nothingUnsaved(m.from)
+			l.agentChanged(t, m.from, m.was, review.Content{})
+			l.config.Others(m.from, review.Content{})
+		}
+		t.seen[m.from] = review.Content{}
+		return true
+	}
 	l.agentMoved(t, m.from, m.to.path, m.was, m.to.Content)
 	return true
 }
@@ -236,10 +247,14 @@ func (s fileState) identity() buffers.Identity {
 func (t *turn) origin(now fileState) string {
 	file := now.identity()
 	from, seen := t.at[file]
-	if !seen && t.first != nil && !file.MadeSince(t.At) { // a new file may have the number of one that was deleted
-		from = t.first.Of(file.Device, file.Number)
-		if from == now.path && t.late && t.before != nil {
-			from = t.before.Of(file.Device, file.Number) // the look came after the move
+	if !seen && t.first != nil {
+		look := t.first
+		if from = look.Of(file.Device, file.Number); from == now.path && t.late && t.before != nil {
+			look = t.before // the other came after the move
+			from = look.Of(file.Device, file.Number)
+		}
+		if file.Made > look.State(from).Changed {
+			return "" // a new file has the number of one that was deleted
 		}
 	}
 	from = t.MovedTo(from)

@@ -470,6 +470,31 @@ func TestMovedWhatTheUserHasLeft(t *testing.T) {
 	}
 }
 
+// What the user types over a file that the agent has moved to theirs stays off the disk, whenever it is seen that it was moved.
+func TestTypedWhereAFileWasMovedOver(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.write("g", "g1\n")
+		w.edit("f")
+		w.begin()
+		w.renames("f", "n")
+		w.move("g", "n")
+		w.sees("n")
+		w.types("n", func(string) string { return "u1\n" })
+		w.call("edit", func() {}, "n")
+		w.call("edit", func() {}, "g")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), "g 644 \"g1\\n\"\nn 644 \"f1\\nf2\\n\"", "undo %v: there is %s", undo)
+		check.Contains(t, w.sees("n"), "u1\n", "undo %v: the buffer has %q", undo)
+	}
+}
+
 // A file that the agent changes and moves, and then writes through its client, is a moved one: what the user saves there
 // goes back with it.
 func TestChangedAndMovedBeforeAWrite(t *testing.T) {

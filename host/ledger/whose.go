@@ -86,9 +86,9 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 	if s.Kind != checkpoint.None || !now.Exists {
 		return s, s.Kind != checkpoint.None || t.first.Whole(now.path)
 	}
-	// It is new, unless the look left it out.
+	// It is new, unless the look left it out. A folder that was moved leaves no trace at its files but where they were.
 	_, fresh := t.fresh[now.path]
-	return s, fresh || t.first.Whole(now.path) && now.since.After(t.At.Add(-Coarse)) && !files.Ignored(context.Background(), now.path)
+	return s, fresh || t.origin(now) != "" || t.first.Whole(now.path) && now.since.After(t.At.Add(-Coarse)) && !files.Ignored(context.Background(), now.path)
 }
 
 // account records a file as it was just seen, and reports whether it has something new by the agent. The turn may be
@@ -195,9 +195,12 @@ func (l *Ledger) keepTexts(t *turn, path string, was, is review.Content) {
 	if !is.Opaque {
 		return
 	}
-	l.record.Now(path, was)
-	f, _ := l.record.File(path)
-	texts := []review.Content{was, f.Baseline, f.Accepted}
+	texts := []review.Content{was}
+	if _, recorded := l.record.File(path); recorded {
+		l.record.Now(path, was)
+		f, _ := l.record.File(path)
+		texts = append(texts, f.Baseline, f.Accepted)
+	}
 	if t != nil {
 		texts = append(texts, t.Before(path, was))
 	}
