@@ -249,14 +249,30 @@ func IsTemporary(path string) bool {
 
 // replace renames a new file over path, with the attributes of was; nil if there was no file.
 func (j *journal) replace(path string, data []byte, was *standing) error {
+	name := temporaryName()
+	defer j.begin(entry{Path: path, Temp: filepath.Join(filepath.Dir(path), name)}, nil, nil).end()
+	return replaceBy(path, name, data, was)
+}
+
+func temporaryName() string { return temporaryPrefix + strconv.FormatUint(rand.Uint64(), 36) }
+
+// Separate gives the file at a real path, which may have several names, a copy of its own there.
+func Separate(path string) error {
+	is, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	return cause(replaceBy(path, temporaryName(), is.data, is.standing()))
+}
+
+// replaceBy is replace with a new file of this name.
+func replaceBy(path, name string, data []byte, was *standing) error {
 	// The mode that a new file has by the umask, which os.CreateTemp ignores; restrictions apply from the beginning.
 	mode := uint32(0o666)
 	if was != nil {
 		mode = 0o600
 	}
-	name := temporaryPrefix + strconv.FormatUint(rand.Uint64(), 36)
 	temporary := filepath.Join(filepath.Dir(path), name)
-	defer j.begin(entry{Path: path, Temp: temporary}, nil, nil).end()
 	return inFolder(path, func(folder int, base string) (err error) {
 		fd, err := unix.Openat(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, mode)
 		if err != nil {

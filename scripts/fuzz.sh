@@ -32,6 +32,7 @@ while [ $SECONDS -lt $end ]; do
     go test -count=1 -run '^TestRandomTurns$' ./host/ledger -args -rounds 3000 -seed "$seed"
     go test -count=1 -run '^TestRandomHalves$' ./host/ledger -args -rounds 150 -seed "$seed" # 300 of them
     go test -count=1 -run '^TestRandomPairs$' ./host/ledger -args -rounds 1000 -seed "$seed"
+    go test -count=1 -run '^TestRandomTrees$' ./host/ledger -args -rounds 1000 -seed "$seed"
     go test -count=1 -run '^TestRandomUpdatesOfV2$' ./acp/session -args -rounds 5000 -seed "$seed"
     go test -count=1 -run '^TestRandomUpdatesLeaveTheirStateOnTheScreen$' ./test/scenario/chat -args -stories 30 -seed "$seed"
     go test -count=1 -run '^TestGeneratedMessages$' ./test/scenario/session -args -generated 3000 -seed "$seed"

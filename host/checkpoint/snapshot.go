@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -149,6 +150,23 @@ func (s *Snapshot) Of(device, number uint64) string {
 		return f.path
 	}
 	return ""
+}
+
+// Names returns the other paths at which the file at a path is, of those that had several names.
+func (s *Snapshot) Names(path string) (others []string) {
+	if len(s.linked) == 0 {
+		return nil
+	}
+	is, err := os.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	for _, other := range s.linked {
+		if info, err := os.Lstat(other); other != path && err == nil && os.SameFile(is, info) {
+			others = append(others, other)
+		}
+	}
+	return others
 }
 
 // Whole reports whether a snapshot lists all files that belong to the project near a path.

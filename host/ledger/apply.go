@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"golang.org/x/sys/unix"
 )
 
 // This file gives a file the text that a decision or an undo wants.
@@ -30,6 +32,10 @@ type target struct {
 // apply gives a file what is wanted if it has not changed, otherwise what merge makes of it; done runs on the ledger's
 // goroutine.
 func (l *Ledger) apply(p target, done func(error)) {
+	if err := l.separate(p); err != nil {
+		done(fmt.Errorf("it has another name, and cannot be written without that: %w", err))
+		return
+	}
 	switch {
 	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
 		l.removeMade(p, done)
@@ -56,6 +62,15 @@ func (l *Ledger) apply(p target, done func(error)) {
 			}
 		})
 	}
+}
+
+// separate gives a file that has other names in the folders, perhaps by the agent, a copy of its own, so that what is
+// written here does not change those.
+func (l *Ledger) separate(p target) error {
+	if l.scans.latest == nil || !p.now.Exists || !p.want.Exists || p.want == p.now || len(l.scans.latest.Names(p.path)) == 0 {
+		return nil
+	}
+	return buffers.Separate(p.path)
 }
 
 // unlikeForm reports whether an edit has left disk or buffer in another form than is wanted: a buffer writes the form that
@@ -144,10 +159,29 @@ func (l *Ledger) restore(p target, done func(error)) {
 			return
 		}
 		l.originals.keepDisk(p.path, p.now)
+		makeRoom(p.path)
 		l.config.Files.Restore(context.Background(), buffers.Restored{
 			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.buffer,
 		}, l.applied(ended(done)))
 	})
+}
+
+// makeRoom removes a folder without files where a file is to be again; anything else stays, and is told when it is to be
+// written over.
+func makeRoom(path string) {
+	var dirs []string
+	if err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			return fs.ErrExist
+		}
+		dirs = append(dirs, path)
+		return err
+	}); err != nil {
+		return
+	}
+	for _, dir := range slices.Backward(dirs) {
+		_ = unix.Rmdir(dir)
+	}
 }
 
 // savedBytes returns what the disk gets of a file that was taken away under a buffer, if that is known.
@@ -210,6 +244,7 @@ func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 
 // moveBack puts a file back where it was before it was moved, with what is wanted in it.
 func (l *Ledger) moveBack(p target, done func(error)) {
+	makeRoom(p.back)
 	if _, err := os.Lstat(p.back); err == nil {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return

@@ -113,8 +113,10 @@ func backFirst(files []review.File) []review.File {
 			return
 		}
 		done[i] = true
-		if first, ok := at[files[i].OldPath]; ok {
-			add(first)
+		for path, last := files[i].OldPath, ""; path != last; path, last = filepath.Dir(path), path { // or a file where its folder was
+			if first, ok := at[path]; ok {
+				add(first)
+			}
 		}
 		list = append(list, files[i])
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -195,9 +196,13 @@ type move struct {
 	to   fileState
 }
 
-// accountMove records a move, unless the user has made it.
+// inside reports whether one of two paths is in the other, a folder now or before.
+func inside(a, b string) bool { return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/") }
+
+// accountMove records a move, unless the user has made it, or a file has become a folder with the same text in it: these
+// are two changes, as one has to make room for the other.
 func (l *Ledger) accountMove(t *turn, m move) bool {
-	if t.renamed[m.from] == m.to.path || l.config.Claimed(m.to.path) && !l.Names(m.to.path) {
+	if inside(m.from, m.to.path) || t.renamed[m.from] == m.to.path || l.config.Claimed(m.to.path) && !l.Names(m.to.path) {
 		return false
 	}
 	l.named.Store(m.to.path, true)

@@ -269,6 +269,9 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 		return
 	}
 	list := l.behind[now.path]
+	if len(list) > 0 && !now.Exists {
+		now.Content = list[len(list)-1].is // before it was taken away, which the look at the folders tells
+	}
 	came := len(list) > 0 && now.Exists
 	if came {
 		if last := list[len(list)-1]; last.turn != t || last.kept { // what the disk has got since is the turn's

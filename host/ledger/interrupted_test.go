@@ -1143,3 +1143,35 @@ func TestKilledInTheTurnAfterOneWithUnsavedText(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\nf4\n", "undone there is %q")
 }
+
+// A file that was made anew under unsaved text, and then taken away, is what it was before that also if all is killed.
+func TestMadeAnewAndTakenAwayBeforeAllWasKilled(t *testing.T) {
+	for _, moved := range []bool{false, true} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.named()
+			w.write("f", "f1\nf2\nf3\n")
+			w.edit("f")
+			w.types("f", func(string) string { return "f1\nu1\nf2\nf3\n" })
+			w.begin()
+			w.remove("f")
+			w.sees("f")
+			w.write("f", "a1\n")
+			w.sees("f")
+			w.box(w.ledger.save)
+			if moved {
+				w.move("f", "g")
+			} else {
+				w.remove("f")
+			}
+			w.dies()
+			w.takenUp()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "moved %v, undo %v: there is %s", moved, undo)
+		}
+	}
+}

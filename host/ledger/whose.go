@@ -190,22 +190,14 @@ func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	}
 }
 
-// keepTexts keeps the texts of what the agent makes no text, which the record forgets.
+// keepTexts keeps the texts of what the agent makes no text, which the turn forgets.
 func (l *Ledger) keepTexts(t *turn, path string, was, is review.Content) {
 	if !is.Opaque {
 		return
 	}
-	texts := []review.Content{was}
-	if _, recorded := l.record.File(path); recorded {
-		l.record.Now(path, was)
-		f, _ := l.record.File(path)
-		texts = append(texts, f.Baseline, f.Accepted)
-	}
+	l.originals.keepText(was)
 	if t != nil {
-		texts = append(texts, t.Before(path, was))
-	}
-	for _, text := range texts {
-		l.originals.keepText(text)
+		l.originals.keepText(t.Before(path, was))
 	}
 }
 

@@ -81,7 +81,7 @@ func IsFolder(path string) bool { return strings.HasSuffix(path, "/") }
 // Record is what an agent has changed. Its zero value is not ready: see [New]. One goroutine owns it.
 type Record struct {
 	// Forgets hears of the texts that a file was, and that may have to come back, when it is to be known without its text,
-	// so that the record stays below its limit; nil for nobody.
+	// as it is none any more, or so that the record stays below its limit; nil for nobody.
 	Forgets func(Content)
 
 	limit   int
@@ -594,6 +594,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	case f.text == nil:
 	case now.Opaque:
 		f.Baseline.Text, f.Accepted.Text = f.text.baseline(), f.text.accepted()
+		r.forgets(f)
 		if was.Exists {
 			f.gone = f.text
 		}
@@ -819,10 +820,7 @@ func (r *Record) settle(f *file) {
 	for r.bytes > r.limit && r.touched.oldest() != nil {
 		oldest := r.touched.oldest()
 		r.touched.drop(oldest)
-		if r.Forgets != nil {
-			r.Forgets(oldest.Baseline)
-			r.Forgets(oldest.Accepted)
-		}
+		r.forgets(oldest)
 		r.bytes -= oldest.size()
 		oldest.text, oldest.gone, oldest.made = nil, nil, oldest.Present.Mark()
 		oldest.settle()
@@ -830,6 +828,14 @@ func (r *Record) settle(f *file) {
 		if !oldest.away {
 			r.news[oldest.ID] = oldest
 		}
+	}
+}
+
+// forgets tells of a file's texts before it is to be known without them.
+func (r *Record) forgets(f *file) {
+	if r.Forgets != nil {
+		r.Forgets(f.Baseline)
+		r.Forgets(f.Accepted)
 	}
 }
 
