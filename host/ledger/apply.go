@@ -83,7 +83,7 @@ func (p target) unlikeForm(w buffers.Written) bool {
 // onlyUnsaved reports whether all that remains of a file made by the agent is text that only its buffer has.
 func (p target) onlyUnsaved() bool {
 	disk := onDisk(p.path)
-	return p.made && p.want.Text != "" && disk.Exists && !disk.Opaque && p.nothingOf(disk)
+	return p.made && isText(disk) && p.nothingOf(disk)
 }
 
 // nothingOf reports whether the disk has no line of what is wanted: the lines that the user has removed only in a

@@ -376,9 +376,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	}
 	had, told := t.disk[now.path]
 	if !told { // then the disk was never told to be another one
-		s := t.first.State(now.path)
-		had, told = l.originals.content(s)
-		told = told || s.Kind == checkpoint.None
+		had, told = l.originals.content(t.first.State(now.path))
 	}
 	if !told {
 		return now

@@ -106,7 +106,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	switch {
 	case w.Created, w.Unsaved && w.Behind == nil, reviewed && !w.Unsaved:
 		l.nothingUnsaved(w.Path) // which is certain
-	case w.Unsaved && !w.Deleted:
+	case w.Unsaved:
 		l.noteUnsaved(l.turn, w.Path)
 	case !w.Unsaved && !w.Deleted && c.before.Exists: // it was given up before this came
 		if l.wasSaved(w.Path, c.before) {

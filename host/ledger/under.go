@@ -271,7 +271,7 @@ func (l *Ledger) undecide(m Made) {
 // refusalWith returns what the disk gets together with the buffer, which a plan to refuse a whole file changes; false if it
 // changes no lines, or what the disk has is not known.
 func (l *Ledger) refusalWith(plan review.Plan) (refusal, bool) {
-	if plan.Back != "" || plan.Now.Text == plan.Want.Text {
+	if plan.Now.Text == plan.Want.Text {
 		return refusal{}, false
 	}
 	return l.refusalUnder(plan.Path, nil)
