@@ -521,6 +521,28 @@ func TestGivenUpBeforeTheAgentWrites(t *testing.T) {
 	}
 }
 
+// The user types in place of an agent's line without saving that, and reads the file anew: the line is the agent's again,
+// also if the agent writes before Neovim tells.
+func TestALineTypedOverIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.types("f", func(string) string { return "u1\nf1\nu2\nu1\nf2\n" })
+	w.call(session.KindEdit, func() {}, "f") // which looks at it
+	w.disk.Lock()
+	b := w.bufs[w.path("f")]
+	b.text, b.told = b.synced, b.synced
+	w.disk.Unlock()
+	w.write("f", "f1\na1\nf2\na2\n")
+	w.sees("f")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nf2\n", "refused, there is %q")
+}
+
 // What is left of a buffer's text without the agent's changes.
 func TestWithoutTheAgents(t *testing.T) {
 	t.Parallel()
