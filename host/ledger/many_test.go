@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,37 @@ func TestMoreMadeThanListed(t *testing.T) {
 	if got := w.tree(); strings.Count(got, "new/") != 1 || w.sees("new/in/04") != "the user's" {
 		t.Errorf("there is %q, not %q and the user's file", got, first)
 	}
+}
+
+// Of files beyond those that are listed only the names are kept: once they are removed they cannot be brought back, which
+// is said; and without the names they stay.
+func TestMoreMadeThanListedIsNotDoneAgain(t *testing.T) {
+	defer func(listed int) { maxListed = listed }(maxListed)
+	maxListed = 2
+	w := newWorld(t)
+	run := func() {
+		w.begin()
+		for i := range 5 {
+			w.write(fmt.Sprint("new/", i), "is")
+		}
+		w.ledger.Worked()
+		w.end()
+	}
+	run()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), "", "undone there is %s")
+	_, notes, err := w.undoOf("", true, false)
+	if err != nil || len(notes) != 3 || !strings.HasSuffix(notes[0], "cannot be brought back, as their previous contents were not kept") {
+		t.Errorf("done again it says %q, %v", notes, err)
+	}
+	check.Equal(t, w.tree(), "new/0 644 \"is\"\nnew/1 644 \"is\"", "done again there is %s")
+	run()
+	must.Do(t, os.RemoveAll(filepath.Join(filepath.Dir(w.dir), "store")))
+	n, err := w.refuse(nil)
+	if n != 4 || !errors.Is(err, errForgotten) {
+		t.Errorf("the refusal of %d says %v", n, err)
+	}
+	check.Equal(t, w.tree(), "new/4 644 \"is\"", "refused there is %s")
 }
 
 // Files are made that are not listed, in folders of their own: refusing them takes those folders away too.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/turns"
@@ -750,4 +751,65 @@ func TestRefusedWhereLaterTurnsHadMovedIt(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A file that the agent has made, and in which the user has saved a line, is still one that the agent has made where its
+// turn is undone, and done again.
+func TestUndoOfAMadeFileWithASavedLine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.write("f", "a1\na2\n")
+	w.call(session.KindEdit, func() {}, "f")
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.saves("f")
+	w.end()
+	for range 2 {
+		w.must(w.undo(false))
+		check.Equal(t, w.changes()+w.sees("f"), "added f\nu1\n", "undone, there is %q")
+		w.must(w.undo(true))
+		check.Equal(t, w.changes()+w.sees("f"), "added f -0,0+1,2\na1\na2\nu1\n", "done again, there is %q")
+	}
+}
+
+// A file that is no text, and was as it had been when a call first named it, is byte for byte that again when the change of
+// a later call is undone after another turn.
+func TestUndoOfAnEarlierTurnsBinary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\x00\n")
+	before := w.tree()
+	w.begin()
+	w.call(session.KindEdit, func() {}, "f")
+	w.call(session.KindEdit, func() { w.write("f", "a1\x00\n") }, "f")
+	w.end()
+	w.begin()
+	w.write("f", "a2\x00\n")
+	w.end()
+	w.must(w.undo(false))
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), before, "undone, there is %s")
+}
+
+// A refusal that cannot be taken back, as the user writes the file meanwhile, stays made: its turn has nothing to undo.
+func TestARefusalThatCannotBeTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.end()
+	var refused Made
+	w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { refused = m }})
+	w.once("edit", "f", 1, func() { w.write("f", "u1\nu2\n") })
+	done := make(chan error)
+	w.ledger.Decide(Decision{Path: w.path("f"), Back: &refused}, func(_ int, err error) { done <- err })
+	if err := <-done; !errors.Is(err, review.ErrChangedSince) {
+		t.Errorf("to take it back says %v", err)
+	}
+	if err := w.undo(false); !errors.Is(err, errNoTurn) {
+		t.Errorf("undo says %v", err)
+	}
+	check.Equal(t, w.sees("f"), "u1\nu2\n", "there is %q")
 }
