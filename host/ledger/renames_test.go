@@ -63,6 +63,25 @@ func TestLeftRightBeforeATurn(t *testing.T) {
 	}
 }
 
+// Neovim tells after a prompt that it had opened a file which the user has renamed since, before that prompt.
+func TestOpenedBeforeItWasRenamed(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "f1\n"} {
+		w := newWorld(t)
+		w.write("f", text)
+		w.edit("f")
+		w.ledger.UserRenamed(w.path("f"), w.path("g"))
+		w.move("f", "g")
+		looked := w.beginHeld()
+		w.box(func() {}) // the turn has begun
+		w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: &text, Form: plain})
+		w.closes("f")()
+		looked()
+		w.end()
+		check.Equal(t, w.changes(), "", "there is listed %q")
+	}
+}
+
 // The user gives a buffer another name, and removes the old file, while lines of theirs conflict with the agent's there: what
 // both had removed, and the user had not saved, does not come back under the new name.
 func TestRenamedUnderAConflict(t *testing.T) {

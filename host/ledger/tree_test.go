@@ -3,9 +3,11 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,7 @@ type randomTrees struct {
 	*rand.Rand
 	count int
 	log   []string
+	mine  map[string]string // what the user has, by name
 }
 
 func (r *randomTrees) did(format string, args ...any) {
@@ -139,10 +142,17 @@ func (r *randomTrees) run() {
 			r.did("the user opens %s", name)
 		}
 	}
-	before := r.tree()
+	r.mine = r.all()
+	kills := r.IntN(2) == 0
+	if kills {
+		r.named()
+	}
 	turns := 1 + r.IntN(3)
 	for range turns {
-		r.turn()
+		r.turn(kills)
+		if r.IntN(2) == 0 {
+			r.user(false)
+		}
 	}
 	switch r.IntN(3) {
 	case 0:
@@ -150,7 +160,7 @@ func (r *randomTrees) run() {
 		if r.did("refused of\n%s", list); list != "" {
 			r.decide(review.Reject, "")
 		}
-		r.same(before)
+		r.same()
 	case 1:
 		for range turns {
 			err := r.undo(false)
@@ -158,19 +168,21 @@ func (r *randomTrees) run() {
 				r.t.Error(err)
 			}
 		}
-		r.same(before)
+		r.same()
 	default:
 		now := r.tree()
 		if r.undo(false) == nil {
 			r.did("undone, and again")
 			r.must(r.undo(true))
-			r.same(now)
+			if is := r.tree(); is != now {
+				r.t.Errorf("there is\n%s\nwanted\n%s", is, now)
+			}
 		}
 	}
 }
 
 // turn has the agent run some commands.
-func (r *randomTrees) turn() {
+func (r *randomTrees) turn(kills bool) {
 	r.begin()
 	r.did("turn")
 	for range 1 + r.IntN(4) {
@@ -195,16 +207,80 @@ func (r *randomTrees) turn() {
 				r.follow(path, true)
 			}
 		}
+		if r.IntN(5) == 0 {
+			r.user(true)
+		}
+		if kills && r.IntN(4) == 0 {
+			lives := r.IntN(2) == 0
+			r.did("the host is killed, Neovim lives: %v", lives)
+			r.killed(lives)
+			r.did("so far\n%s", r.changes())
+			return
+		}
 	}
 	r.end()
 	r.did("so far\n%s", r.changes())
 }
 
-func (r *randomTrees) same(want string) {
+func (r *randomTrees) same() {
 	r.t.Helper()
-	if is := r.tree(); is != want {
-		r.t.Errorf("there is\n%s\nwanted\n%s", is, want)
+	if is := r.all(); !maps.Equal(is, r.mine) {
+		r.t.Errorf("there is\n%s\nwanted\n%s", listed(is), listed(r.mine))
 	}
+}
+
+func listed(files map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(&b, "%s %s\n", name, files[name])
+	}
+	return b.String()
+}
+
+// all is the tree by name.
+func (r *randomTrees) all() map[string]string {
+	r.t.Helper()
+	files := map[string]string{}
+	for line := range strings.Lines(r.tree()) {
+		name, is, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		files[name] = is
+	}
+	return files
+}
+
+// user has the user do something to a file that is as they have it. inNeovim says that a turn runs.
+func (r *randomTrees) user(inNeovim bool) {
+	r.t.Helper()
+	r.count++
+	line := fmt.Sprintf("u%d\n", r.count)
+	is := r.all()
+	name := r.some(slices.Sorted(maps.Keys(is)))
+	if is[name] == "" || is[name] != r.mine[name] {
+		return
+	}
+	data, err := os.ReadFile(r.path(name))
+	r.must(err)
+	binary := strings.ContainsRune(string(data), 0)
+	if r.IntN(3) == 0 && !inNeovim {
+		name = fmt.Sprintf("u%d", r.count)
+		r.did("the user makes %s", name)
+		r.write(name, line)
+	} else if _, loaded := r.bufs[r.path(name)]; inNeovim || loaded {
+		if binary {
+			return
+		}
+		if !loaded {
+			r.edit(name)
+		}
+		r.did("the user saves %s", name)
+		r.types(name, func(is string) string { return line + is })
+		r.saves(name)
+	} else {
+		r.did("the user changes %s", name)
+		r.write(name, string(data)+line)
+		r.chmod(name, 0o640)
+	}
+	r.mine[name] = r.all()[name]
 }
 
 // Whatever an agent does to folders comes back, refused or undone.

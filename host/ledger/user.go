@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -98,10 +99,13 @@ type leftFile struct {
 
 // leftByUser reports whether a file is gone because the user has renamed it. The turn may be nil.
 func (l *Ledger) leftByUser(t *turn, now fileState) bool {
-	if t == nil || now.Exists || t.renamed[now.path] == "" {
+	if t == nil || now.Exists {
 		return false
 	}
 	to := t.renamed[now.path]
+	if to == "" { // they may have done so before the turn, and Neovim says so later
+		return t.away[now.path] != "" && t.first != nil && t.first.State(now.path).Kind == checkpoint.None
+	}
 	left, stayed := t.left[now.path]
 	if stayed && buffers.IdentityOf(to) == left {
 		return false // the agent has moved that over what they had written there

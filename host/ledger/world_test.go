@@ -762,9 +762,9 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	}
 	did := buffers.Written{Path: e.Path}
 	if has, err := os.ReadFile(e.Path); err == nil {
-		did.After, did.FormAfter = new(buffers.Decoded(has)), buffers.Form(has)
+		did.After, did.FormAfter = cmp.Or(next, new(buffers.Decoded(has))), buffers.Form(has)
 		if b != nil {
-			did.After, did.Disk = new(b.text), did.After
+			did.After, did.Disk = new(b.text), new(b.synced)
 		}
 	}
 	w.disk.Unlock()
