@@ -489,6 +489,31 @@ func TestMovedWhatTheUserHasLeft(t *testing.T) {
 	}
 }
 
+// A file that the agent changes after it has moved it away goes back without that, and so does what its buffer has kept.
+func TestChangedWhereItWasMovedToAndRefused(t *testing.T) {
+	for _, then := range []string{"", "f1\na1\nf2\na2\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.sees("f")
+		w.move("f", "g")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.write("f", "a3\n")
+		w.types("f", func(string) string { return "f1\na1\nu1\nf2\n" })
+		w.sees("f")
+		w.write("g", then)
+		w.end()
+		w.must(w.undo(false))
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "then %q, there is %s", then)
+		check.Equal(t, w.sees("f"), "f1\nu1\nf2\n", "then %q, the buffer has %q", then)
+	}
+}
+
 // What the user types over a file that the agent has moved to theirs stays off the disk, whenever it is seen that it was moved.
 func TestTypedWhereAFileWasMovedOver(t *testing.T) {
 	for _, undo := range []bool{false, true} {

@@ -173,8 +173,11 @@ func (l *Ledger) isGone(path string) bool {
 // agentChanged records a change by the agent in a turn, which may be nil.
 func (l *Ledger) agentChanged(t *turn, path string, was, is review.Content) {
 	l.keepTexts(t, path, was, is)
-	if is.Exists {
-		delete(l.taken, path)
+	if away, noted := l.taken[path]; noted && is.Exists {
+		if delete(l.taken, path); away.path != path { // its buffer still has what it had there
+			away.all.disk, away.its.disk = review.Content{}, review.Content{}
+			l.taken[path] = away
+		}
 	}
 	l.record.Changed(path, was, is)
 	if t == nil {
