@@ -1175,3 +1175,24 @@ func TestMadeAnewAndTakenAwayBeforeAllWasKilled(t *testing.T) {
 		}
 	}
 }
+
+// What the user has typed makes a file no text, and the agent writes it when the host is killed: that is not hidden by what
+// the buffer shows, and is refused on the disk.
+func TestNoTextInABufferWhereATurnIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.named()
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\x00\n" })
+	w.call(session.KindEdit, func() {}, "f") // which looks at it
+	w.write("f", "a1\nf1\n")
+	w.killed(true)
+	check.Equal(t, w.changes(), "modified f\n", "the record has %q")
+	if _, err := w.refuse(nil); err == nil || !strings.Contains(err.Error(), "not text") {
+		t.Errorf("of the buffer a refusal says %v", err)
+	}
+	check.Equal(t, w.onDisk("f"), "f1\n", "refused, the disk has %q")
+	check.Equal(t, w.sees("f"), "a1\nf1\nu1\x00\n", "refused, there is %q")
+}
