@@ -948,6 +948,53 @@ func TestGivenUpInALaterTurn(t *testing.T) {
 	check.Equal(t, w.sees("f"), was, "undone, there is %q")
 }
 
+// The agent removes a line in one turn that the user had taken out of the buffer before, and writes another one in the next:
+// once what is not saved is given up, each turn is undone by itself.
+func TestTheFirstOfTwoTurnsIsUndoneAfterUnsavedTextIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\nf3\nu2\n" })
+	w.begin()
+	w.write("f", "f2\nf3\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.write("f", "f2\na1\nf3\n")
+	w.sees("f")
+	w.end()
+	w.wipe("f")
+	for _, want := range []string{"f2\nf3\n", "f1\nf2\nf3\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), want, "undone, there is %q")
+	}
+}
+
+// The user types over lines of the agent's, and gives that up after the next turn: undone, that leaves what the first one had
+// written.
+func TestTheSecondOfTwoTurnsIsUndoneAfterUnsavedTextIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\nf4\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "a1\na2\na1\nf4\n")
+	w.sees("f")
+	w.end()
+	w.types("f", func(string) string { return "u1\na1\nf4\n" })
+	w.changes() // looks at it
+	w.begin()
+	w.write("f", "a1\na2\na2\n")
+	w.sees("f")
+	w.end()
+	w.rereads("f")
+	for _, want := range []string{"a1\na2\na1\nf4\n", "f1\nf2\nf3\nf4\n"} {
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), want, "undone, there is %q")
+	}
+}
+
 // The user saves text that conflicts with the agent's, of which nobody is told, and the agent goes on from there.
 func TestSavedUnheardUnderAConflict(t *testing.T) {
 	t.Parallel()
