@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/buffers/linediff"
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
@@ -410,7 +411,7 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	is.Text = shows.Text
 	was.Text = shows.Text
 	all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text)
-	has := all == shows.Text && len(conflicts) == 0
+	has := all == shows.Text && len(conflicts) == 0 || tookIn(had.Text, now.Text, shows.Text)
 	if has {
 		was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
 	}
@@ -423,6 +424,30 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	if is.Text != now.Text && !had.SameText(now.Content) {
 		l.cameUnder(t, buffers.Written{Path: now.path, FormBefore: had.Form, Behind: &had.Text, Conflict: !has}, now.Content, false)
 	}
+}
+
+// tookIn reports whether a buffer's text has all lines that were added on the disk, from had to is, and none that were
+// removed there.
+func tookIn(had, is, shows string) bool {
+	old, now, mine := linediff.Lines(had), linediff.Lines(is), linediff.Lines(shows)
+	removed, lacks := map[string]bool{}, make([]bool, len(now))
+	typed := linediff.Compare(now, mine)
+	for _, e := range typed {
+		for i := e.A0; i < e.A1; i++ {
+			lacks[i] = true
+		}
+	}
+	for _, e := range linediff.Compare(old, now) {
+		if slices.Contains(lacks[e.B0:e.B1], true) {
+			return false
+		}
+		for _, line := range old[e.A0:e.A1] {
+			removed[line] = true
+		}
+	}
+	return !slices.ContainsFunc(typed, func(e linediff.Edit) bool {
+		return slices.ContainsFunc(mine[e.B0:e.B1], func(line string) bool { return removed[line] })
+	})
 }
 
 // isText reports whether a file exists and its text is known.

@@ -1196,3 +1196,29 @@ func TestNoTextInABufferWhereATurnIsKilled(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "f1\n", "refused, the disk has %q")
 	check.Equal(t, w.sees("f"), "a1\nf1\nu1\x00\n", "refused, there is %q")
 }
+
+// The host is killed after a buffer has taken the agent's lines in beside unsaved ones, and before that is saved.
+func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.named()
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.types("f", func(is string) string { return is + "u1\n" })
+		w.noteNow()
+		bufs := maps.Clone(w.bufs)
+		w.dies()
+		w.bufs = bufs
+		w.write("f", "a1\na2\n")
+		w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "a1\na2\nu1\n", "a1\na2\n"
+		w.takenUp()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), `f 644 "f1\n"`, "undo %v: there is %s", undo)
+		check.Equal(t, w.sees("f"), "f1\nu1\n", "undo %v: the buffer has %q", undo)
+	}
+}
