@@ -273,6 +273,29 @@ func TestClosedOverWhatItNeverTook(t *testing.T) {
 	check.Equal(t, w.undo(false), errNoTurn, "another undo says %v")
 }
 
+// What another program writes after the turn is the user's, also where a buffer is closed at that moment which had not taken
+// in what the agent had left.
+func TestWrittenOverAsTheBufferIsClosed(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f1\nu1\nf2\n" })
+	w.write("f", "a1\n")
+	w.sync()
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Unsaved: true, Conflict: true,
+		Behind: new("f1\nf2\n"), Disk: new("a1\n"), FormBefore: plain, FormAfter: plain,
+	}, "disk", false)
+	w.bufs[w.path("f")].synced = "a1\n"
+	w.end()
+	delete(w.bufs, w.path("f"))
+	w.write("f", "a1\nu2\n")
+	w.opened(buffers.Opened{Path: w.path("f"), Text: new("f1\nf2\n"), Form: plain})
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nu2\n"`, "there is %s")
+}
+
 // A line that is not saved stays the user's where the agent, which knew it, has it on the disk and then takes the file away.
 func TestUnsavedLineOnADiskThatIsGone(t *testing.T) {
 	for name, goes := range map[string]func(w *world){
