@@ -481,6 +481,40 @@ func TestADecisionIsSavedAtOnce(t *testing.T) {
 	}
 }
 
+// What the user writes while a turn runs is saved at once too.
+func TestWhatTheUserWritesIsSavedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, loaded := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		w.named()
+		if loaded {
+			w.edit("g")
+		}
+		w.begin()
+		w.clientWrites("f", "f1\n", "f1\na1\n")
+		w.sync()
+		l := w.ledger
+		w.box(func() { l.written(l.keep.image, 2*atOnce, nil) })
+		if loaded {
+			w.types("g", func(is string) string { return is + "u1\n" })
+			w.saves("g")
+		} else {
+			w.write("g", "g1\nu1\n")
+			w.saved("g")
+		}
+		w.sync()
+		w.box(func() {
+			image, err := saved.Take(l.toSave(), l.keep.image)
+			if err != nil || l.keep.due || !image.Is(l.keep.image) {
+				t.Errorf("loaded %v: it is not saved, %v", loaded, err)
+			}
+		})
+		w.end()
+	}
+}
+
 // What comes soon after much was saved is saved a moment later.
 func TestMoreIsSavedLater(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ func (l *Ledger) UserSaved(path string) {
 				l.remade(t, now.path, now.Content)
 				l.userNow(now.path, now.Content)
 				l.saveSoon()
+				l.noteSaved()
 			}
 		})
 	})
@@ -140,7 +141,9 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 	opened := o.Loaded && !l.loaded[o.Path] && !o.Saved
 	defer func() {
 		l.loaded[o.Path] = o.Loaded
-		l.saveSoon()
+		if l.saveSoon(); o.Saved {
+			l.noteSaved()
+		}
 	}()
 	if o.Text == nil && !opened || l.applies[o.Path] || l.resuming {
 		return
@@ -213,6 +216,14 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	l.userNow(now.path, now.Content)
 	l.report(nil)
 	return true
+}
+
+// noteSaved saves at once that the user has written a file while a turn runs: if the host is killed, the disk alone would say
+// that the agent did.
+func (l *Ledger) noteSaved() {
+	if l.turn != nil && !l.turn.over {
+		l.whenNoted(func() {})
+	}
 }
 
 // leftBuffer hears that a buffer has read its file anew, or no longer shows it. It returns what the disk has, and whether
