@@ -116,7 +116,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 		}
 	}
 	began, of, users := t, t, false
-	if t != nil && !t.over && t.beganAfter(w) { // it was reported after the turn began
+	if t != nil && !t.over && l.beganAfter(t, c) { // it was reported after the turn began
 		of, users = t.previous, !t.previous.made(w)
 	}
 	if w.Behind != nil && !users {
@@ -283,7 +283,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 // beganAfter reports whether a turn began after a change that is reported in it. A file's time may be coarse, and does not
 // help if a prompt comes at once; the clock at which the disk was read is exact, and what the first look has seen was there
 // before the prompt went out. For a file that is gone, that look decides.
-func (t *turn) beganAfter(w buffers.Written) bool {
+func (l *Ledger) beganAfter(t *turn, w toldChange) bool {
 	switch {
 	case !w.At.IsZero() && w.At.Before(t.At.Add(-Coarse)), !w.ReadAt.IsZero() && (w.ReadAt.Before(t.At) || !t.asked):
 		return true
@@ -291,7 +291,11 @@ func (t *turn) beganAfter(w buffers.Written) bool {
 		return false
 	case !w.Deleted:
 		s := t.first.State(w.Path)
-		return s.Kind == checkpoint.File && !w.At.IsZero() && s.Changed == w.At.UnixNano()
+		if s.Kind != checkpoint.File || w.At.IsZero() || s.Changed != w.At.UnixNano() {
+			return false
+		}
+		is, known := l.originals.content(s)
+		return !known || is.SameText(w.disk) // the agent may have written it in the same tick of the clock
 	}
 	_, seen := t.seen[w.Path]
 	return !seen && t.previous != nil && t.first.Whole(w.Path) && t.first.State(w.Path).Kind == checkpoint.None

@@ -404,3 +404,21 @@ func (w *world) texts() string {
 	}
 	return strings.Join(list, " ")
 }
+
+// What the agent writes in the tick of the clock in which the file was changed before the prompt is the agent's.
+func TestWrittenInTheTickBeforeThePrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	at := changedAt(w.path("f"))
+	w.write("f", "f1\na1\n")
+	w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "f1\na1\n", "f1\na1\n"
+	w.ledger.Took(buffers.Written{
+		Path: w.path("f"), Buf: 1, Changed: true, Before: new("f1\n"), After: new("f1\na1\n"), Disk: new("f1\na1\n"),
+		FormBefore: plain, FormAfter: plain, At: at, ReadAt: time.Now(),
+	}, "disk", false)
+	w.end()
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "listed is %q")
+}
