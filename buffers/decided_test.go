@@ -100,3 +100,25 @@ func TestWriteOfWhatTheUserHasDecided(t *testing.T) {
 		n.wantDisk("f.txt", lines("theirs two its four yours"))
 	})
 }
+
+// What the user has refused, beside text that is not saved, does not come back on the disk with a text that the agent has of
+// before.
+func TestStaleWriteOfWhatWasRefused(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\ntwo\n")
+		w := n.follow()
+		n.read(path)
+		n.write(path, "one\ntwo\nits\n")
+		n.keys("ggOmine<Esc>")
+		w.settle()
+		n.change(path, func(now *string) (*string, error) { return new(strings.Replace(*now, "its\n", "", 1)), nil })
+		n.wantText("mine\none\ntwo")
+		n.wantDisk("a.txt", "one\ntwo\n")
+		n.write(path, "one\ntwo\nits\n")
+		n.wantText("mine\none\ntwo")
+		n.wantDisk("a.txt", "one\ntwo\n")
+		n.write(path, "one\ntwo\nits\nmore\n")
+		n.wantText("mine\none\ntwo\nmore")
+		n.wantDisk("a.txt", "one\ntwo\nmore\n")
+	})
+}

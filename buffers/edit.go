@@ -35,11 +35,17 @@ type Edit struct {
 func (f *Files) Edit(ctx context.Context, e Edit, done func(Written, error)) {
 	submit(f, "edit", &job{ctx: ctx, path: e.Path}, func(path string) (Written, error) {
 		w := liveWrite{Files: f, path: path, own: true}
-		w.goalOf = func(s found) (goal, error) {
+		w.goalOf = func(s found) (g goal, err error) {
 			if e.Change == nil {
-				return under(s, e.Disk), nil
+				g = under(s, e.Disk)
+			} else if g, err = users(s, e); err != nil {
+				return g, err
 			}
-			return users(s, e)
+			if k, known := f.seen.get(path); known && !sameText(g.disk, s.disk) {
+				k.lacks = true // what the user has refused is not to come back with a text that the agent has of before
+				g.known = &k
+			}
+			return g, nil
 		}
 		return f.withMode(ctx, path, e.Mode, func() (Written, error) { return w.run(ctx, nil) })
 	}, done)
