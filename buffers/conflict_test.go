@@ -415,6 +415,8 @@ func TestNoTextIsNotMerged(t *testing.T) {
 		n.wantClashes()
 		if told := w.changes(); len(told) != 1 || !told[0].Conflict || told[0].Changed || !strings.Contains(told[0].Note, "a.txt has changed on disk, and is no text any more") {
 			t.Errorf("%+v", told)
+		} else {
+			check.Equal(t, told[0].Brief, "a.txt: changed on disk, cannot be merged", "in short: %q")
 		}
 		n.restore(path, "\ufeffone\r\nTWO\r\n", 0o644)
 		w.awaitText("MINE\nTWO")

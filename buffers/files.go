@@ -40,6 +40,7 @@ type Files struct {
 	ahead  ahead
 	seen   memory[known]  // by real path, the text last given to or taken from the agent
 	synced memory[inStep] // by real path, the disk that the buffer was last in step with
+	apart  memory[lines]  // by real path, the disk's text of which the user was told last that it cannot be merged
 	shown  shown
 	watch  atomic.Pointer[Watch] // nil while nothing is watched
 

@@ -277,11 +277,17 @@ func (o *syncing) cannotMerge() {
 	if o.Conflict, o.Disk = true, &text; o.had != nil {
 		o.Behind = &o.had.text
 	}
+	if told, before := o.apart.get(o.path); before && string(told) == text {
+		return
+	}
+	o.apart.put(o.path, lines(text))
 	is := "in an encoding that cannot be merged"
 	if isBinary(text) {
 		is = "and is no text any more"
 	}
-	o.Note = fmt.Sprintf("%s has changed on disk, %s: your buffer stays as it is.", filepath.Base(o.path), is)
+	name := filepath.Base(o.path)
+	o.Note = fmt.Sprintf("%s has changed on disk, %s: your buffer stays as it is.", name, is)
+	o.Brief = name + ": changed on disk, cannot be merged"
 }
 
 // tellRead reports what the buffer has already read.
