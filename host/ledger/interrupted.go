@@ -350,6 +350,10 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 // sinceKilled returns a file whose turn is taken up as it should be judged: by what the disk has, as nobody saw what a
 // buffer did meanwhile. shown says that one showed it.
 func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time) fileState {
+	if had, followed := l.followed[now.path]; followed && t.isCopy(now) { // the user had written that by then
+		had.Mode = now.Mode
+		t.seen[now.path], t.disk[now.path] = had, had
+	}
 	if was, _ := l.known(t, now); now.saved && was.Mode != 0 && was.Mode != now.Mode { // the agent's doing
 		users := now.Content
 		users.Mode = was.Mode

@@ -932,6 +932,25 @@ func TestRenamedBeforeTheHostDied(t *testing.T) {
 	check.Equal(t, w.tree(), `g 644 "f1\nu1\n"`, "there is %s")
 }
 
+// What the agent has made of a file that the user had just written under another name is the agent's, also where the host
+// is killed before it hears that it was written.
+func TestWrittenAsItIsRenamedBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.sync()
+	w.copies("f", "g")
+	w.bufs[w.path("g")].gone = false // as it was written
+	w.write("g", "f1\na2\n")
+	w.killed(true)
+	check.Equal(t, w.changes(), "modified g -2,1+2,1\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("g"), "f1\nf2\n", "there is %q")
+}
+
 // A turn that is killed with Neovim is not the one that has changed the permissions under unsaved text, and nor is it if
 // nobody has.
 func TestNoPermissionsOfTheTurnThatWasKilled(t *testing.T) {

@@ -17,7 +17,7 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 		form = f.Accepted.Form // all of the new one
 	}
 	which := review.Selection{Lines: was.Exists || removed, Form: &form, Made: true}
-	if (was.Exists || removed) && is.Exists && !was.Opaque && !f.Present.Opaque {
+	if (was.Exists || removed) && !was.Opaque && !f.Present.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts
 		if len(which.Parts) == 0 {
 			return

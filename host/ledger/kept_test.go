@@ -377,3 +377,19 @@ func TestAnAcceptedEndOfALineIsNoEncoding(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\xfc\na1\nf2\n"`, "there is %s")
 }
+
+// A move that was kept while the file's buffer had unsaved text stays kept when that text is given up.
+func TestAMoveKeptUnderUnsavedTextIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.move("f", "g")
+	w.end()
+	w.edit("g")
+	w.types("g", func(text string) string { return text + "u3\n" })
+	w.begin()
+	w.end()
+	w.decide(review.Keep, "")
+	w.rereads("g")
+	check.Equal(t, w.changes(), "moved g from f kept\n", "the record has %q")
+}

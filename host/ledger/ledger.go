@@ -54,6 +54,9 @@ type Ledger struct {
 	behind  map[string][]behind // by path, the agent's changes under unsaved text, the oldest first
 	taken   map[string]taken    // by path, see noteTaken
 	applies map[string]bool     // paths that a decision or an undo is changing: it looks at the outcome itself
+	// followed has, by path, what buffers had before they followed the disk, of those with nothing unsaved, until it is known
+	// what was saved of the session; then it is nil.
+	followed map[string]review.Content
 	// resuming says that what was saved is being brought in step with the files: that will cover all that is told of
 	// them meanwhile.
 	resuming bool
@@ -113,6 +116,7 @@ func New(config Config) *Ledger {
 		taken:     map[string]taken{},
 		behind:    map[string][]behind{},
 		version:   map[string]int{},
+		followed:  map[string]review.Content{},
 		applies:   map[string]bool{},
 	}
 	l.records(review.New(maxRecorded))
@@ -177,7 +181,7 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 	default:
 		t.previous = l.turn
 	}
-	l.turn = t
+	l.turn, l.followed = t, nil
 	clear(l.loaded)
 	if w := l.config.Watch(); w != nil {
 		for _, path := range w.Loaded() {

@@ -259,7 +259,7 @@ func (l *Ledger) takeUp(tellUnsent func([]saved.Comment, []string), waits func(s
 			l.box.Put(func() {
 				l.takeUpTurn(was, func() {
 					l.wereInStep(was.InStep) // with what the killed host had not recorded, too
-					l.resuming = false
+					l.resuming, l.followed = false, nil
 					l.refresh(l.record.Paths(), func() {
 						l.report(nil)
 						waits(l.toSave(), nil)

@@ -16,10 +16,16 @@ import (
 // look different.
 func (l *Ledger) UserChanged(w buffers.Written) {
 	l.box.Put(func() {
-		if l.resuming || !w.Changed || w.Before == nil || w.After == nil {
+		if !w.Changed || w.Before == nil || w.After == nil {
 			return
 		}
 		c := tellChange(w, "disk")
+		if _, noted := l.followed[w.Path]; l.followed != nil && !noted && !w.Unsaved {
+			l.followed[w.Path] = c.before
+		}
+		if l.resuming {
+			return
+		}
 		if l.caughtUp(c) {
 			return
 		}
