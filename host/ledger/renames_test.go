@@ -662,3 +662,25 @@ func TestOpenedWhereTheAgentsFileWas(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), "", "refused, there is %s")
 }
+
+// Where the agent moves a file that the user has left over one of the names that they have given its buffer since, both files
+// come back.
+func TestMovedOverANameThatTheUserHasLeftToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.sync()
+	w.copies("f", "g")
+	w.types("g", func(text string) string { return text + "u2\n" })
+	w.saves("g")
+	w.copies("g", "h")
+	w.types("h", func(text string) string { return text + "u3\n" })
+	w.saves("h")
+	w.move("f", "g")
+	w.end()
+	check.Equal(t, w.changes(), "modified g -2,1+1,0\ndeleted f -1,1+0,0\n", "the record has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\n"`+"\n"+`g 644 "f1\nu2\n"`+"\n"+`h 644 "f1\nu2\nu3\n"`, "undone, there is %s")
+}

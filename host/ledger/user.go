@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -114,7 +115,7 @@ func (l *Ledger) leftByUser(t *turn, now fileState) bool {
 		return t.away[now.path] != "" && t.first != nil && t.first.State(now.path).Kind == checkpoint.None
 	}
 	left, stayed := t.left[now.path]
-	if stayed && buffers.IdentityOf(to) == left {
+	if stayed && slices.ContainsFunc(keys(t.copies), func(path string) bool { return buffers.IdentityOf(path) == left }) {
 		return false // the agent has moved that over what they had written there
 	}
 	if was, known := l.lastAt(t, fileState{path: now.path}); known && was.Exists && stayed {
