@@ -142,6 +142,16 @@ func (l *Ledger) decideAll(d Decision, all []decided, done func(int, error)) {
 	}, func() { done(n, cmp.Or(errs...)) })
 }
 
+// deciding is a decision about one file that is being carried out.
+type deciding struct {
+	Decision
+	plan review.Plan
+	to   target
+	part func()                       // notes a part that was decided under unsaved text; may be nil
+	left string                       // where the agent had moved the file and then removed it, or ""
+	said map[*turns.Turn]review.Image // see Made
+}
+
 // decideOne carries out a decision about one file, if there is something to decide; tries counts the attempts.
 func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did bool, err error)) {
 	after := func(err error) {
@@ -159,88 +169,102 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		done(false, nil)
 		return
 	}
-	var which review.Selection
-	if d.Which != nil {
-		which = d.Which(f)
-	}
-	var plan review.Plan
-	var err error
-	if d.Back != nil {
-		plan, err = l.planBack(*d.Back)
-	} else {
-		plan, err = l.record.Plan(path, d.Do, which)
-	}
+	is, err := l.deciding(d, f)
 	if err != nil {
 		after(err)
 		return
 	}
-	made := d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists
-	p := target{path: path, now: plan.Now, want: plan.Want, back: plan.Back, taken: l.taken[path].all, made: made}
-	left := l.record.Left(path)
-	var said map[*turns.Turn]review.Image
-	if plan.Edits() && plan.Back == "" {
-		said = l.history.Images(l.lastTurn(), path)
-	}
-	var part func()
-	switch {
-	case d.Back != nil:
-		p.under = d.Back.under()
-	case d.Which != nil:
-		p.under, part = l.partUnder(plan, d.Do)
-	case d.Do == review.Reject && plan.Back != "":
-		l.goesBack(&p, nil)
-	case d.Do == review.Reject:
-		if under, known := l.refusalWith(plan); known {
-			p.under = under.of
-		}
-	}
 	commit := func(err error) {
 		delete(l.applies, path)
-		delete(l.applies, plan.Back)
-		if err == nil && !l.record.Commit(plan) {
+		delete(l.applies, is.plan.Back)
+		if err == nil && !l.record.Commit(is.plan) {
 			err = errMovedOn
 		}
-		if err == nil && plan.Edits() {
-			l.knowOwn(plan, left)
-			if plan.Back != "" || !plan.Want.Exists {
-				d.folders.remove(filepath.Dir(path))
-			}
-			if plan.Back != "" || plan.Now.Exists != plan.Want.Exists {
-				l.lookAtFolders() // what is there now is not the next turn's doing
-			}
-		}
-		if err == nil && p.under != nil {
-			l.settled(path)
-		}
-		switch {
-		case err != nil:
-		case d.Do == review.Keep && d.Which == nil && d.Back == nil && !plan.Edits():
-			l.keepUnder(path)
-		default:
-			delete(l.inStep, path) // the record no longer says so
-		}
-		if err == nil && part != nil {
-			part()
-		}
-		if err == nil && d.Back != nil {
-			l.undecide(*d.Back)
-		}
-		if err == nil && d.Made != nil {
-			made := Made{Plan: plan, found: d.found[path], turns: said}
-			if made.found != nil {
-				made.left = onDisk(path)
-			}
-			d.Made(made)
+		if err == nil {
+			l.committed(is)
 		}
 		after(err)
 	}
-	if !plan.Edits() && !made {
-		l.originals.keepDisk(path, plan.Want) // what is kept may have to come back later
+	if !is.plan.Edits() && !is.to.made {
+		l.originals.keepDisk(path, is.plan.Want) // what is kept may have to come back later
 		commit(nil)
 		return
 	}
-	l.applies[path], l.applies[cmp.Or(plan.Back, path)] = true, true
-	l.apply(p, commit)
+	l.applies[path], l.applies[cmp.Or(is.plan.Back, path)] = true, true
+	l.apply(is.to, commit)
+}
+
+// deciding returns what a decision does to a file of the record.
+func (l *Ledger) deciding(d Decision, f review.File) (is deciding, err error) {
+	is.Decision = d
+	if d.Back != nil {
+		is.plan, err = l.planBack(*d.Back)
+	} else {
+		var which review.Selection
+		if d.Which != nil {
+			which = d.Which(f)
+		}
+		is.plan, err = l.record.Plan(f.Path, d.Do, which)
+	}
+	if err != nil {
+		return is, err
+	}
+	is.to = target{
+		path: f.Path, now: is.plan.Now, want: is.plan.Want, back: is.plan.Back, taken: l.taken[f.Path].all,
+		made: d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists,
+	}
+	is.left = l.record.Left(f.Path)
+	if is.plan.Edits() && is.plan.Back == "" {
+		is.said = l.history.Images(l.lastTurn(), f.Path)
+	}
+	switch {
+	case d.Back != nil:
+		is.to.under = d.Back.under()
+	case d.Which != nil:
+		is.to.under, is.part = l.partUnder(is.plan, d.Do)
+	case d.Do == review.Reject && is.plan.Back != "":
+		l.goesBack(&is.to, nil)
+	case d.Do == review.Reject:
+		if under, known := l.refusalWith(is.plan); known {
+			is.to.under = under.of
+		}
+	}
+	return is, nil
+}
+
+// committed notes that a decision about a file was carried out.
+func (l *Ledger) committed(is deciding) {
+	plan, path := is.plan, is.plan.Path
+	if plan.Edits() {
+		l.knowOwn(plan, is.left)
+		if plan.Back != "" || !plan.Want.Exists {
+			is.folders.remove(filepath.Dir(path))
+		}
+		if plan.Back != "" || plan.Now.Exists != plan.Want.Exists {
+			l.lookAtFolders() // what is there now is not the next turn's doing
+		}
+	}
+	if is.to.under != nil {
+		l.settled(path)
+	}
+	if is.Do == review.Keep && is.Which == nil && is.Back == nil && !plan.Edits() {
+		l.keepUnder(path)
+	} else {
+		delete(l.inStep, path) // the record no longer says so
+	}
+	if is.part != nil {
+		is.part()
+	}
+	if is.Back != nil {
+		l.undecide(*is.Back)
+	}
+	if is.Made != nil {
+		made := Made{Plan: plan, found: is.found[path], turns: is.said}
+		if made.found != nil {
+			made.left = onDisk(path)
+		}
+		is.Made(made)
+	}
 }
 
 // knowOwn tells the turns and the other sessions what was done to a file at the user's wish; left is where the agent had
