@@ -396,6 +396,36 @@ func TestChangesBetweenLookingAndEditing(t *testing.T) {
 	})
 }
 
+// A buffer that gets another name meanwhile has nothing to do with the file any more: neither what the disk gets nor a write
+// comes into it.
+func TestRenamedMeanwhile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		renames := func(when, to string) {
+			n.hook = func(fn string) {
+				if fn == when {
+					n.hook = nil
+					n.cmd("silent saveas " + to)
+				}
+			}
+		}
+		renames("sync", "b.txt")
+		n.put("a.txt", "two\n")
+		w.settle()
+		n.wantText("one")
+		n.wantDisk("b.txt", "one\n")
+		n.asksNothing("checktime | write")
+
+		n.cmd("edit " + path)
+		renames("write", "c.txt")
+		n.write(path, "two\nthree\n")
+		n.wantText("two")
+		n.wantDisk("c.txt", "two\n")
+		n.wantDisk("a.txt", "two\nthree\n")
+	})
+}
+
 func TestEditWaitsWhileTextIsLocked(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		n.cmd("set hidden | inoremap <expr> X nr2char(getchar())")

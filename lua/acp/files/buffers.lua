@@ -64,6 +64,13 @@ M.lines, M.read, M.follow = text.lines, read.read, read.follow
 ---@field saved? boolean the host has done that, and the buffer gets the same text
 ---@field state? string the file's buffer must still be so, see acp.buffers.Info
 
+--- Whether a buffer is no longer as the host knows it, or shows another file by now.
+---@param args { buf: integer, changedtick: integer, path: string }
+---@return boolean
+local function moved(args)
+  return text.moved(args) or require('acp.files.by_path').find(args.path) ~= args.buf
+end
+
 ---@class (exact) acp.buffers.Written
 ---@field changed? boolean whether the buffer's text changed
 ---@field moved? boolean
@@ -307,7 +314,7 @@ end
 ---@return acp.buffers.Written
 function M.write(args)
   local buf = args.buf
-  if text.moved(args) or not track.disk_is(args.path, args.disk) then
+  if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   if args.state and M.info({ path = args.path }).state ~= args.state then
@@ -336,7 +343,7 @@ end
 ---@return { moved?: boolean, locked?: boolean, err?: string, wiped?: boolean }
 function M.remove(args)
   local buf = args.buf
-  if text.moved(args) or not track.disk_is(args.path, args.disk) then
+  if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   -- There is no such buffer: whether one may be deleted now is asked before the file is.
@@ -389,7 +396,7 @@ end
 ---@param args acp.buffers.Save
 ---@return { moved?: boolean, took?: number, err?: string }
 function M.save(args)
-  if text.moved(args) or not vim.bo[args.buf].modifiable then
+  if moved(args) or not vim.bo[args.buf].modifiable then
     return { moved = true }
   end
   return api.nvim_buf_call(args.buf, function()
@@ -427,7 +434,7 @@ end
 ---@param args { buf: integer, changedtick: integer, path: string, disk: acp.buffers.Disk }
 ---@return acp.buffers.Written
 function M.unmodified(args)
-  if text.moved(args) or not track.disk_is(args.path, args.disk) then
+  if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   vim.bo[args.buf].modified = false
@@ -521,7 +528,7 @@ end
 ---@return acp.buffers.Written
 function M.sync(args)
   local buf = args.buf
-  if text.moved(args) or not track.disk_is(args.path, args.disk) then
+  if moved(args) or not track.disk_is(args.path, args.disk) then
     return { moved = true }
   end
   if args.reload then

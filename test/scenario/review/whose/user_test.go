@@ -236,6 +236,7 @@ func (r *whoseRound) userRenames(name string) {
 	r.Lua(nil, `local buf, how = ...
 		vim.api.nvim_buf_call(buf, function() vim.cmd('silent ' .. how) end)`, r.buffers[name], how)
 	text := r.shown(name)
+	r.did("  %v", text)
 	f := r.files[name]
 	r.newFile(to, f.refused.renamed(text))
 	for n, u := range f.undone {
