@@ -481,9 +481,11 @@ func (r *whoseRound) strikes() {
 	r.agent.Reply(r.agent.Expect("session/resume"), nil)
 	r.AwaitEvent("AcpSessionReady")
 	r.Sync()
-	if r.LuaString(`require('acp').sessions()[1].state`) == "running" { // for what was kept of a request
-		rest, _ := r.agent.Prompted()
-		r.agent.EndTurn(rest)
+	if r.LuaString(`require('acp').sessions()[1].state`) == "running" { // for what was kept of requests
+		for range 1 + r.LuaInt(`require('acp').sessions()[1].queued`) {
+			rest, _ := r.agent.Prompted()
+			r.agent.EndTurn(rest)
+		}
 	}
 }
 

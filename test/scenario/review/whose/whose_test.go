@@ -452,9 +452,9 @@ func (r *whoseRound) turn() {
 		r.strikes()
 	} else {
 		r.Sync()
-		rest := r.LuaInt(`require('acp').sessions()[1].queued`) > 0 // a prompt for what was kept of a request
+		rest := r.LuaInt(`require('acp').sessions()[1].queued`) // prompts for what was kept of requests
 		r.agent.EndTurn(turn)
-		if rest {
+		for range rest {
 			turn, _ = r.agent.Prompted()
 			r.agent.EndTurn(turn)
 		}
