@@ -94,6 +94,7 @@ func (r *whoseRound) agentWrites(name string) {
 		if m := r.agent.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": path}); m.Error == nil {
 			known, how = linesOf(m.Text("content")), "as read now"
 			r.known[name] = known
+			delete(r.unread, name)
 		} else {
 			known, how = nil, "unread"
 			if data := r.data(name); data != nil {
@@ -109,7 +110,7 @@ func (r *whoseRound) agentWrites(name string) {
 	}
 	text := r.agentEdit(known)
 	r.did("agent writes %s, %s: %v", name, how, text)
-	r.removes(name, slices.Concat(known, r.gave[name]), text)
+	r.removes(name, slices.Concat(known, r.gave[name], r.unread[name]), text) // what it has not read it writes over: that is listed
 	if r.forgotten && how == "as read before" {
 		sees, disk := r.texts(name)
 		r.removes(name, slices.Concat(sees, disk), text)

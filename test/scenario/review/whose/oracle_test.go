@@ -223,6 +223,15 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 	}
 }
 
+// acceptedAll tells that the user has accepted all that an agent has made of the file as it was.
+func (u *userFile) acceptedAll(was *userFile) {
+	for line, l := range u.lines {
+		if had := was.lines[line]; had == nil || had.buffer != l.buffer || had.disk != l.disk {
+			u.decided[line] = true
+		}
+	}
+}
+
 // keptUnseen notes that the user has kept changes of a file that was gone by then, which they had not been told.
 func (u *userFile) keptUnseen() {
 	u.exists, u.formed, u.mode = either, false, 0

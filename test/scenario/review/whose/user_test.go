@@ -309,7 +309,9 @@ func (r *whoseRound) userDecides() {
 		}
 		for _, name := range names {
 			if f := r.files[name]; f != nil {
+				was := f.refused.clone()
 				r.adopt(name, f.refused)
+				f.refused.acceptedAll(was)
 				if status == "modified" && r.data(name) == nil {
 					f.refused.keptUnseen()
 				}
@@ -374,6 +376,9 @@ func (r *whoseRound) userWorksElsewhere() {
 		}
 	}
 	must.Do(r.T, os.WriteFile(r.path(name), f.encode(text), 0o644))
+	if !r.loaded(name) {
+		r.unread[name] = append(r.unread[name], less(text, lines)...)
+	}
 	r.all(name, func(u *userFile) {
 		u.editedOutside(lines, text, unsaved)
 		u.anyEnd = u.anyEnd || f.unfinished != u.form.unfinished // the end was the agent's, and is written anew

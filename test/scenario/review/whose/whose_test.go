@@ -72,7 +72,7 @@ func playWhose(t *testing.T, s *scene.Scene, review string) {
 		random := rand.New(rand.NewPCG(*seed, uint64(n)))
 		r := &whoseRound{
 			Scene: s, Rand: random, agent: p, nth: n, dir: fmt.Sprint("r", n), before: before,
-			files: map[string]*whoseFile{}, buffers: map[string]int{}, known: map[string][]string{}, gave: map[string][]string{},
+			files: map[string]*whoseFile{}, buffers: map[string]int{}, known: map[string][]string{}, gave: map[string][]string{}, unread: map[string][]string{},
 			formatter: random.IntN(6) == 0, autosave: random.IntN(6) == 0,
 		}
 		if !r.may("plugins") {
@@ -147,6 +147,7 @@ type whoseRound struct {
 	leftAlone bool                // the undo has left something as it is
 	whole     []string            // the text that the agent is about to give a file, without its client
 	gave      map[string][]string // what it gave each file last in that way, and so knows
+	unread    map[string][]string // what other programs of the user's have put in files that no buffer showed, since the agent has read them
 	allowed   string              // the name and the text that the user has allowed in a request
 	over      bool
 	turns     int // that have begun
