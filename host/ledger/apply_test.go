@@ -347,3 +347,20 @@ func TestFilesWithoutACopy(t *testing.T) {
 		})
 	}
 }
+
+// The permissions that the user gives a file while a refusal is on its way stay, as it is about lines alone.
+func TestPermissionsGivenDuringARefusal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.write("f", "a1\n")
+	w.end()
+	w.meanwhile = func(what, path string) {
+		if what == "edit" {
+			w.must(os.Chmod(path, 0o755))
+		}
+	}
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 755 "f1\n"`, "there is %s")
+}

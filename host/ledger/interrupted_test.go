@@ -1241,3 +1241,22 @@ func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 		check.Equal(t, w.sees("f"), "f1\nu1\n", "undo %v: the buffer has %q", undo)
 	}
 }
+
+// What conflicts with unsaved text and was kept can be undone with its turn after the host was killed.
+func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.named()
+	w.edit("f")
+	w.types("f", func(text string) string { return strings.Replace(text, "f2", "u2", 1) })
+	w.begin()
+	w.sync()
+	w.write("f", "f1\na2\nf3\n")
+	w.sees("f")
+	w.decide(review.Keep, "")
+	w.killed(true)
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undone, the disk has %q")
+	check.Equal(t, w.sees("f"), "f1\nu2\nf3\n", "undone, there is %q")
+}

@@ -68,8 +68,10 @@ func TestWhichTurnIsUndone(t *testing.T) {
 	w.write("f", "f1\n")
 	for _, again := range []bool{false, true} {
 		want := map[bool]error{false: errNoTurn, true: errNoUndone}[again]
-		if _, _, err := w.undoOf("", again, true); !errors.Is(err, want) {
-			t.Errorf("before there is anything it says %v", err)
+		for _, which := range []string{"", "1"} {
+			if _, _, err := w.undoOf(which, again, true); !errors.Is(err, want) {
+				t.Errorf("before there is anything it says %v of %q", err, which)
+			}
 		}
 	}
 	var shown []string
