@@ -1260,3 +1260,24 @@ func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undone, the disk has %q")
 	check.Equal(t, w.sees("f"), "f1\nu2\nf3\n", "undone, there is %q")
 }
+
+// Permissions that the agent has changed, after a text that conflicts with an unsaved one and that it has taken back, come back
+// where all was killed.
+func TestPermissionsAfterAConflictBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.named()
+	w.edit("f")
+	w.types("f", func(text string) string { return strings.Replace(text, "f2", "u2", 1) })
+	w.begin()
+	w.sync()
+	w.write("f", "f1\na2\nf3\n")
+	w.sees("f")
+	w.write("f", "f1\nf2\nf3\n")
+	w.sees("f")
+	w.call("edit", func() { w.chmod("f", 0o755) }, "f")
+	w.killed(false)
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "undone, there is %s")
+}

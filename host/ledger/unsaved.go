@@ -120,8 +120,9 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	l.setBack(now.path, list)
 	l.nothingUnsaved(now.path)
 	if len(list) > 0 && !loaded && list[0].was.SameText(now.Content) {
-		if onDisk(now.path).Exists { // else it is gone since
+		if mode := modeOf(now.path); mode != 0 { // else it is gone since
 			now.Content = list[len(list)-1].is // what the buffer never took; what is there by now may be the user's
+			now.Mode = mode
 		}
 	}
 	made := len(list) > 0 && !list[0].was.Exists

@@ -162,7 +162,8 @@ func (r *whoseRound) userSaves(name string) {
 	}
 	how := "silent write"
 	disk, _ := decode(r.data(name))
-	other := was && (disk.encoding == "utf-16") != strings.HasPrefix(r.LuaString(`vim.bo[...].fileencoding`, r.buffers[name]), "utf-16")
+	fenc := r.LuaString(`vim.bo[...].fileencoding`, r.buffers[name])
+	other := was && ((disk.encoding == "utf-16") != strings.HasPrefix(fenc, "utf-16") || disk.encoding == "latin1" && fenc != "latin1")
 	if r.files[name].refused.bytes || other { // Neovim may ask
 		how += "!"
 	} else if r.autosave {
