@@ -207,8 +207,11 @@ func agreed(old, text, next string) string {
 			out = out[1:]
 		}
 		for i := 0; i < len(out) && out[i].Start <= c.End; i++ {
-			o := &out[i]
-			lines, at = append(lines, had[at:o.End]...), o.End
+			o, to := &out[i], out[i].End
+			if c.Start == c.End {
+				to = max(at, c.Start) // where next has them
+			}
+			lines, at = append(lines, had[at:to]...), to
 			ofC, ofO := 0, 0
 			for row, same := range rowsOf(c.Lines, o.Lines) {
 				if same >= 0 {

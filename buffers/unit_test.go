@@ -133,6 +133,9 @@ func TestChangesOfOtherLines(t *testing.T) {
 		{"a b c", "U c", "U b r c", "a b r c"},         // below one that stands for another
 		{"a b c", "A b c", "a A b c", "a a b c"},       // of a line that another one stands for
 		{"", "U", "U r", "r"},
+		{"a b", "U", "a b U", "a b"},     // what unsaved lines stand for comes back above them
+		{"a b", "U", "U a b", "a b"},     // or below
+		{"a b c", "U", "a U c", "a b c"}, // or around them
 	} {
 		text := func(words string) string { return strings.ReplaceAll(words+" ", " ", "\n") }
 		if c.text == "" {
