@@ -684,3 +684,28 @@ func TestMovedOverANameThatTheUserHasLeftToo(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\n"`+"\n"+`g 644 "f1\nu2\n"`+"\n"+`h 644 "f1\nu2\nu3\n"`, "undone, there is %s")
 }
+
+// A file that the agent moves back in a later turn, under the buffer that still shows it, and that the user then saves, goes
+// each way again with what they have saved.
+func TestSavedWhereAFileWasMovedBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("g", "g1\ng2\n")
+	w.edit("g")
+	w.begin()
+	w.sync()
+	w.move("g", "h")
+	w.end()
+	w.begin()
+	w.sync()
+	w.move("h", "g")
+	w.sync()
+	w.types("g", func(is string) string { return "u5\n" + is })
+	w.saves("g")
+	w.end()
+	check.Equal(t, w.changes(), "", "the record has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `h 644 "u5\ng1\ng2\n"`, "with one turn undone there is %s")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `g 644 "u5\ng1\ng2\n"`, "with both undone there is %s")
+}

@@ -137,6 +137,10 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if w.Deleted {
 		lost = l.removedUnder(w.Path, c.before)
 	}
+	if l.cameByMove(t, c, file) {
+		l.hasSeen(t, c, file)
+		return
+	}
 	was, news := l.wasBefore(t, c, reviewed)
 	if !news {
 		return
@@ -167,14 +171,30 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 			l.originals.keepTextOf(is, c.now) // which the record does not have, as the file once had none
 		}
 	}
-	l.named.Store(w.Path, true)
-	if t != nil {
-		t.seen[w.Path], t.disk[w.Path] = c.now, c.disk
-		t.spot(fileState{path: w.Path, file: file})
-	}
-	l.version[w.Path]++
 	l.config.Others(w.Path, c.now)
-	l.report([]Event{{w.Path, by}})
+	l.hasSeen(t, c, file)
+}
+
+// hasSeen notes what a file is after a reported change, and passes that on. The turn may be nil.
+func (l *Ledger) hasSeen(t *turn, c toldChange, file buffers.Identity) {
+	l.named.Store(c.Path, true)
+	if t != nil {
+		t.seen[c.Path], t.disk[c.Path] = c.now, c.disk
+		t.spot(fileState{path: c.Path, file: file})
+	}
+	l.version[c.Path]++
+	l.report([]Event{{c.Path, c.by}})
+}
+
+// cameByMove records that a file which a buffer still shows is there again because the agent has moved another one there; false
+// if it has not. The turn may be nil.
+func (l *Ledger) cameByMove(t *turn, c toldChange, file buffers.Identity) bool {
+	if c.by != "disk" || !c.Created || c.Unsaved {
+		return false
+	}
+	now := fileState{path: c.Path, loaded: true, since: c.Since, file: file, Content: c.now}
+	was, known := l.known(t, now)
+	return known && !was.Exists && l.wasMoved(t, now)
 }
 
 // caughtUp hears of a change by which a buffer with nothing unsaved has what the agent had written under its unsaved text, as

@@ -158,13 +158,21 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 
 // Remade is [Turn.Remade] for the turns before the last one, see [History.Decided].
 func (h *History) Remade(last *Turn, path string, now review.Content) {
-	for _, t := range h.Turns {
-		if t == last || !slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.OldPath == path || f.Path == path && !f.After.Exists }) {
+	if last != nil {
+		path = last.nameBefore(path)
+	}
+	for _, t := range slices.Backward(h.Turns) {
+		if t == last {
 			continue
 		}
-		t.Reopen()
-		t.Remade(path, now)
-		t.revised = true
+		if slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.OldPath == path || f.Path == path && !f.After.Exists }) {
+			t.Reopen()
+			t.Remade(path, now)
+			t.revised = true
+		}
+		if i := slices.IndexFunc(t.Files, func(f FileChange) bool { return f.Path == path && f.OldPath != "" }); i >= 0 {
+			path = t.Files[i].OldPath
+		}
 	}
 }
 
