@@ -306,6 +306,13 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		came = text
 	}
 	u.accepted(came, gone, after, onDisk)
+	if !exists { // what they have let go of a buffer of no file is not the turn's to bring back
+		for _, line := range less(before, after) {
+			for _, u := range r.files[name].undone {
+				u.unsureOf(line)
+			}
+		}
+	}
 	if !exists { // what a buffer had of the agent's from before was shown, but not as new
 		for _, line := range before {
 			if line[0] == 'a' {
