@@ -98,34 +98,20 @@ func tellChange(w buffers.Written, by string) toldChange {
 
 // took records a reported change.
 func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.Identity) {
-	t := l.turn
 	c := tellChange(w, by)
 	if l.caughtUp(c) {
 		return
 	}
-	switch {
-	case w.Created, w.Unsaved && w.Behind == nil, reviewed && !w.Unsaved:
-		l.nothingUnsaved(w.Path) // which is certain
-	case w.Unsaved:
-		l.noteUnsaved(l.turn, w.Path)
-	case !w.Unsaved && !w.Deleted && c.before.Exists: // it was given up before this came
-		if l.wasSaved(w.Path, c.before) {
-			l.nothingUnsaved(w.Path)
-		} else {
-			l.unsavedGone(fileState{path: w.Path, Content: c.before}, true)
-		}
-	}
-	began, of, users := t, t, false
-	if t != nil && !t.over && l.beganAfter(t, c) { // it was reported after the turn began
-		of, users = t.previous, !t.previous.made(w)
-	}
+	l.hearsOfUnsaved(c, reviewed)
+	began := l.turn
+	t, users := l.madeIn(c)
 	if w.Behind != nil && !users {
-		l.cameUnder(of, w, c.disk, reviewed)
+		l.cameUnder(t, w, c.disk, reviewed)
 	}
 	if w.Behind != nil && !w.Changed && !w.Deleted && !w.Created {
 		return // all of it conflicts
 	}
-	if t = of; began != of {
+	if t != began {
 		began.seen[w.Path], began.disk[w.Path] = c.now, c.disk
 	}
 	if users {
@@ -133,9 +119,38 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 		l.report(nil)
 		return
 	}
+	l.agentDid(t, c, reviewed, file)
+}
+
+// hearsOfUnsaved notes whether the buffer of a reported change has unsaved text, or has no longer.
+func (l *Ledger) hearsOfUnsaved(c toldChange, reviewed bool) {
+	switch {
+	case c.Created, c.Unsaved && c.Behind == nil, reviewed && !c.Unsaved:
+		l.nothingUnsaved(c.Path) // which is certain
+	case c.Unsaved:
+		l.noteUnsaved(l.turn, c.Path)
+	case c.Deleted || !c.before.Exists:
+	case l.wasSaved(c.Path, c.before):
+		l.nothingUnsaved(c.Path)
+	default: // it was given up before this came
+		l.unsavedGone(fileState{path: c.Path, Content: c.before}, true)
+	}
+}
+
+// madeIn returns the turn in which the agent has made a reported change, nil for none; users says that the user has made it:
+// the turn that runs has begun since, and none was running.
+func (l *Ledger) madeIn(c toldChange) (t *turn, users bool) {
+	if t = l.turn; t == nil || t.over || !l.beganAfter(t, c) {
+		return t, false
+	}
+	return t.previous, !t.previous.made(c.Written)
+}
+
+// agentDid records a reported change by the agent in a turn, which may be nil.
+func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Identity) {
 	var lost review.Image
-	if w.Deleted {
-		lost = l.removedUnder(w.Path, c.before)
+	if c.Deleted {
+		lost = l.removedUnder(c.Path, c.before)
 	}
 	if l.cameByMove(t, c, file) {
 		l.hasSeen(t, c, file)
@@ -145,33 +160,33 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if !news {
 		return
 	}
-	anew := c.shown(l) && w.Created && w.Unsaved && c.disk.Exists
+	anew := c.shown(l) && c.Created && c.Unsaved && c.disk.Exists
 	if anew && was.Exists {
-		l.record.Held(w.Path, was)
+		l.record.Held(c.Path, was)
 	}
 	if was.Exists {
-		l.record.Now(w.Path, was)
+		l.record.Now(c.Path, was)
 	} else {
-		l.record.Removed(w.Path) // by the user, before the turn
+		l.record.Removed(c.Path) // by the user, before the turn
 	}
-	inRecord, _ := l.record.File(w.Path)
+	inRecord, _ := l.record.File(c.Path)
 	if anew {
 		l.agentMade(t, c, was)
 	} else {
-		l.agentChanged(t, w.Path, was, c.now)
+		l.agentChanged(t, c.Path, was, c.now)
 	}
-	l.record.GoneFrom(w.Path, lost)
-	if w.Unsaved && c.now.SameText(c.disk) {
-		l.nothingUnsaved(w.Path) // the agent knew it
+	l.record.GoneFrom(c.Path, lost)
+	if c.Unsaved && c.now.SameText(c.disk) {
+		l.nothingUnsaved(c.Path) // the agent knew it
 	}
 	if reviewed {
-		keepWritten(l.record, w.Path, inRecord, c.before, c.now)
-		l.originals.keepDisk(w.Path, c.now) // it may have to come back later
-		if is, _ := l.record.Present(w.Path); is.Opaque && is.SameText(c.now) {
+		keepWritten(l.record, c.Path, inRecord, c.before, c.now)
+		l.originals.keepDisk(c.Path, c.now) // it may have to come back later
+		if is, _ := l.record.Present(c.Path); is.Opaque && is.SameText(c.now) {
 			l.originals.keepTextOf(is, c.now) // which the record does not have, as the file once had none
 		}
 	}
-	l.config.Others(w.Path, c.now)
+	l.config.Others(c.Path, c.now)
 	l.hasSeen(t, c, file)
 }
 
