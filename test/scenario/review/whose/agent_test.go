@@ -320,8 +320,13 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 			}
 		}
 	}
-	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then
+	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then, unasked
 		u.sawGo(less(saw, after))
+	}
+	for _, line := range gone {
+		if len(disk) == 0 {
+			u.unsureOf(line)
+		}
 	}
 	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {
 		u.acceptedEnd(text[len(text)-1])

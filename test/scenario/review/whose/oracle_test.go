@@ -159,7 +159,7 @@ type userFile struct {
 type userLine struct {
 	buffer, disk presence
 	overruled    bool // an agent has removed it
-	unsure       bool // the user has changed something where an agent had removed it: undoing the turn may not bring it back
+	unsure       bool // the user has changed something where an agent had removed it: undoing the turn may bring it back, or not
 }
 
 func newUserFile(lines []string, f form, mode fs.FileMode) *userFile {
@@ -311,6 +311,7 @@ func (u *userFile) edited(before, after []string, undo bool) {
 		default:
 			u.unclear[line] = l.buffer == either
 			l.buffer = absent
+			l.unsure = l.unsure || l.overruled // the turn may have removed it too
 		}
 	}
 	for _, line := range after {
