@@ -96,3 +96,23 @@ func TestTheFolderOfPaths(t *testing.T) {
 		check.Equal(t, folderOf(strings.Fields(paths)), want, "of %q it is %q", paths)
 	}
 }
+
+// A folder that the agent has made goes with its last file also where that is refused while the session's first turn runs.
+func TestAFolderGoesWhileTheTurnRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.sync()
+	w.call("edit", func() {
+		w.must(os.Mkdir(w.path("d"), 0o755))
+		w.write("d/f", "a1\n")
+	}, "d/f")
+	for buffers.IdentityOf(w.path("d")).MadeSince(time.Now().Add(-Coarse)) { // the clock goes on
+		runtime.Gosched()
+	}
+	w.decide(review.Reject, "")
+	if _, err := os.Lstat(w.path("d")); err == nil {
+		t.Error("the folder stays")
+	}
+	w.end()
+}
