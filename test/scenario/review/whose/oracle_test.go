@@ -159,7 +159,8 @@ type userFile struct {
 type userLine struct {
 	buffer, disk presence
 	overruled    bool // an agent has removed it
-	unsure       bool // the user has changed something where an agent had removed it: undoing the turn may bring it back, or not
+	back         bool // and the user has brought it back by an undo
+	unsure       bool // the user has changed something where an agent had removed it: undoing the turn may not bring it back
 }
 
 func newUserFile(lines []string, f form, mode fs.FileMode) *userFile {
@@ -226,8 +227,12 @@ func (u *userFile) adoptFile(buffer []string, data []byte, mode fs.FileMode) {
 // acceptedAll tells that the user has accepted all that an agent has made of the file as it was.
 func (u *userFile) acceptedAll(was *userFile) {
 	for line, l := range u.lines {
-		if had := was.lines[line]; had == nil || had.buffer != l.buffer || had.disk != l.disk {
+		had := was.lines[line]
+		if had == nil || had.buffer != l.buffer || had.disk != l.disk {
 			u.decided[line] = true
+		}
+		if u.exists == absent && had != nil && had.disk != absent { // the buffer of no file need not keep it
+			l.overruled = true
 		}
 	}
 }
@@ -310,8 +315,9 @@ func (u *userFile) edited(before, after []string, undo bool) {
 			l.buffer = either
 		default:
 			u.unclear[line] = l.buffer == either
-			l.buffer = absent
-			l.unsure = l.unsure || l.overruled // the turn may have removed it too
+			if l.buffer = absent; l.back { // both have removed it
+				l.buffer, l.unsure = either, true
+			}
 		}
 	}
 	for _, line := range after {
@@ -324,6 +330,7 @@ func (u *userFile) edited(before, after []string, undo bool) {
 			continue
 		}
 		if l := u.lines[line]; l != nil {
+			l.back = l.back || undo && l.overruled
 			if undo && (u.unclear[line] || l.buffer == either) {
 				l.buffer = either
 			} else {

@@ -241,7 +241,11 @@ func (r *whoseRound) userRenames(name string) {
 	f := r.files[name]
 	r.newFile(to, f.refused.renamed(text))
 	for n, u := range f.undone {
-		r.files[to].undone[n] = u.renamed(text)
+		c := u.renamed(text)
+		if u.exists != present {
+			c.exists = either // undoing the turn takes away what the agent has made, by whatever name
+		}
+		r.files[to].undone[n] = c
 	}
 	if len(r.kin(name)) > 0 { // a refusal moves it back where the agent has moved it from
 		r.files[to].kin = f.kin
