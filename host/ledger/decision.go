@@ -247,7 +247,7 @@ func (l *Ledger) committed(is deciding) {
 	if is.to.under != nil {
 		l.settled(path)
 	}
-	if is.Do == review.Keep && is.Which == nil && is.Back == nil && !plan.Edits() {
+	if is.Do == review.Keep && is.Which == nil && !plan.Edits() {
 		l.keepUnder(path)
 	} else {
 		delete(l.inStep, path) // the record no longer says so

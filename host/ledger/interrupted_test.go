@@ -832,9 +832,13 @@ func TestTakenUpWithoutAWatch(t *testing.T) {
 	w := newWorld(t)
 	w.write("f", "f1\n")
 	w.named()
+	w.write("g", "g1\n")
 	w.edit("f")
+	w.edit("g")
 	w.begin()
 	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.remove("g")
+	w.sees("g")
 	w.noteNow()
 	w.dies()
 	w.open(func(c *Config) { c.Watch = func() Watch { return nil } })
@@ -843,10 +847,10 @@ func TestTakenUpWithoutAWatch(t *testing.T) {
 		w.must(err)
 		found <- s
 	})
-	if s := <-found; s.About.Files != 1 || s.About.Changes != 1 || len(s.History.Turns) != 1 {
+	if s := <-found; s.About.Files != 2 || s.About.Changes != 2 || len(s.History.Turns) != 1 {
 		t.Errorf("taken up is %+v, %d turns", s.About, len(s.History.Turns))
 	}
-	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\ndeleted g -1,1+0,0\n", "the record has %q")
 	check.Equal(t, w.onDisk("f"), "f1\na1\n", "there is %q")
 }
 

@@ -93,6 +93,17 @@ func TestTouchedBy(t *testing.T) {
 	}
 }
 
+func TestDiffsThatACallNames(t *testing.T) {
+	call := session.ToolCall{Content: []session.ToolCallContent{session.Diff{Path: "a"}, session.Diff{Path: "https://example.org/x"}, session.Diff{Path: "/w/b"}}}
+	var paths []string
+	for _, d := range touchedBy(&call, func(name string) (string, bool) { return session.Absolute(name, "/w", "/") }).diffs {
+		paths = append(paths, d.Path)
+	}
+	if !slices.Equal(paths, []string{"/w/a", "/w/b"}) {
+		t.Errorf("the diffs are of %q", paths)
+	}
+}
+
 func TestLinesThatACallNames(t *testing.T) {
 	call := session.ToolCall{Kind: session.KindEdit, Locations: []session.Location{{Path: "/w/a", Line: 1}, {Path: "/w/b"}, {Path: "c", Line: 7}}}
 	got := touchedBy(&call, func(name string) (string, bool) { return session.Absolute(name, "/w", "/") }).lines
