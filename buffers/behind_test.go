@@ -237,6 +237,35 @@ func TestTheUserReadsWhatAnotherHasWritten(t *testing.T) {
 	})
 }
 
+// What the disk gets while Neovim reads a file is merged with what the user types before the buffer has it.
+func TestChangedAsItIsOpened(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.edit("a.txt", "one\ntwo\nthree\nfour\n")
+		n.put("a.txt", "one\nthree\nfour\n")
+		typed := make(chan struct{})
+		n.hook = func(fn string) {
+			if fn == "sync" {
+				n.hook = nil
+				n.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, {'mine'})")
+				close(typed)
+			}
+		}
+		w := n.follow()
+		select {
+		case <-typed:
+		case <-time.After(hung):
+			t.Fatal("the disk is not followed")
+		}
+		w.settle()
+		n.wantText("one\nthree\nfour\nmine")
+		told := w.onlyChange("opened, changed and typed into")
+		wantTold(t, "the disk", told, `"one\ntwo\nthree\nfour\nmine\n"`, `"one\nthree\nfour\nmine\n"`)
+		if told.Conflict || told.Behind == nil || *told.Behind != "one\ntwo\nthree\nfour\n" {
+			t.Errorf("it is told as %+v", told)
+		}
+	})
+}
+
 // TestWritesThatWaitToFollow has no text change when a write finds that the disk has changed.
 func TestWritesThatWaitToFollow(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

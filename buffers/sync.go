@@ -580,6 +580,23 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 	return err == nil
 }
 
+// rememberRead notes what Neovim has read of a file that has changed since, and returns that; false if the user has touched
+// it by now.
+func (f *Files) rememberRead(ctx context.Context, path string) (is inStep, ok bool) {
+	l, err := f.liveWith(ctx, path, 0, -1, forAll)
+	if err != nil || l.Buf == 0 || l.Modified {
+		return is, false
+	}
+	if is.text, ok, err = f.whole(ctx, path, l); err != nil || !ok {
+		return is, false
+	}
+	if is.form = l.standing().String(); l.Disk != nil {
+		is.at = *l.Disk
+	}
+	f.synced.put(path, is)
+	return is, true
+}
+
 // WasInStep sets the disk's text and form that a buffer was in step with, as an earlier host knew it, in case nothing
 // else says so because the file is gone or has changed.
 func (f *Files) WasInStep(path, text, form string) {

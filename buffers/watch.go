@@ -521,19 +521,16 @@ func (w *Watch) remember(path string, disk *DiskState) {
 
 // tellOpened reports that a buffer now shows a file or no longer does, or that the user has saved it or read it again.
 func (w *Watch) tellOpened(path string, o Opened) {
+	was, known := w.files.synced.get(path)
+	if !known && o.Loaded && !o.Saved {
+		was, known = w.files.rememberRead(w.ctx, path)
+	}
 	if w.Opened == nil {
 		return
 	}
 	o.Path, o.Since = path, changedAt(path)
-	if was, ok := w.files.synced.get(path); ok {
+	if known {
 		o.Text, o.Form = &was.text, was.form
-	} else if o.Loaded && !o.Saved {
-		// The disk has changed by now. What the user has not touched is what Neovim read.
-		if l, err := w.files.liveWith(w.ctx, path, 0, -1, forAll); err == nil && l.Buf != 0 && !l.Modified {
-			if text, ok, err := w.files.whole(w.ctx, path, l); err == nil && ok {
-				o.Text, o.Form = &text, l.standing().String()
-			}
-		}
 	}
 	w.Opened(o)
 }
