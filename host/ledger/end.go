@@ -279,7 +279,7 @@ func (t *turn) spot(now fileState) {
 // moves pairs files that are gone with new ones of the same content that are the same file, or each the only one with
 // it.
 func (l *Ledger) moves(t *turn, now []fileState) []move {
-	if t.over || !slices.ContainsFunc(now, func(seen fileState) bool { return seen.path != "" && !seen.Exists }) {
+	if t.over || !slices.ContainsFunc(now, func(seen fileState) bool { return !seen.Exists }) {
 		return nil
 	}
 	from, to := map[review.Content][]string{}, map[review.Content][]fileState{}

@@ -709,3 +709,25 @@ func TestSavedWhereAFileWasMovedBack(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `g 644 "u5\ng1\ng2\n"`, "with both undone there is %s")
 }
+
+// A file that the agent changes in conflict with unsaved text, and then moves, is listed with that change, also where the buffer
+// has other changes of it.
+func TestMovedWithWhatConflicts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\nf4\nf5\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nf2\nf3\nf4\nu5\n" })
+	w.begin()
+	w.sync()
+	w.write("f", "a1\nf2\nf3\nf4\nf5\n")
+	w.sees("f")
+	w.write("f", "a1\nf2\nf3\nf4\na5\n")
+	w.sees("f")
+	w.move("f", "g")
+	w.end()
+	check.Equal(t, w.changes(), "moved g from f -1,1+1,1 -5,1+5,1\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\nf4\nf5\n"`, "refused, there is %s")
+	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\nu5\n", "refused, the buffer has %q")
+}

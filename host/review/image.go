@@ -21,7 +21,7 @@ func (r *Record) GoneFrom(path string, had Image) {
 		return
 	}
 	r.bytes -= f.size()
-	f.gone = had.file.text
+	f.gone, f.onDisk = had.file.text, f.gone
 	r.bytes += f.size()
 	r.settle(f)
 }

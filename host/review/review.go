@@ -104,6 +104,7 @@ type file struct {
 	refused  Status    // what was refused as a whole
 	taken    Content   // what was there before that
 	gone     *layers   // the text that the agent has removed or made binary, for when it returns; nil if not known
+	onDisk   *layers   // the one that the disk had, where gone is what a buffer had, for when the agent has moved it; not saved
 	made     Content   // of an opaque file, what the agent has made it, which the user may have changed since
 	texts    []*layers // the last ones, of both, without a decision between them, see byUser; the last one is text
 	agents   *layers   // the one of them that the agent has made last
@@ -288,6 +289,11 @@ func (r *Record) Moved(from, to string, before, after Content) {
 		f.OldPath = from
 	case f.OldPath == to:
 		f.OldPath = ""
+	}
+	if l := f.onDisk; l != nil && l.present() == before.Text {
+		r.bytes -= f.size()
+		f.gone, f.onDisk = l, nil
+		r.bytes += f.size()
 	}
 	r.set(f, before, false)
 	r.set(f, after, true)
@@ -604,7 +610,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		l := *f.text
 		l.pending = newTextDiff(l.accepted())
 		l.pending.change(now.Text, true)
-		f.text, f.gone = &l, f.text
+		f.text, f.gone, f.onDisk = &l, f.text, nil
 	case !agent && was.Exists:
 		f.text = f.byUser(now.Text)
 	default:
@@ -619,7 +625,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		} else {
 			l.user(now.Text)
 		}
-		f.text, f.gone = &l, nil
+		f.text, f.gone, f.onDisk = &l, nil, nil
 	}
 	if f.refused == Added && !was.Exists {
 		f.madeByUser(now)
@@ -726,7 +732,7 @@ func (f *file) textAgain() {
 	if !same(f.Baseline, l.baseline()) || !same(f.Accepted, l.accepted()) {
 		return
 	}
-	f.text, f.gone = l, nil
+	f.text, f.gone, f.onDisk = l, nil, nil
 	f.Present.Opaque, f.Present.Text = false, l.present()
 	for c, text := range map[*Content]string{&f.Baseline: l.baseline(), &f.Accepted: l.accepted()} {
 		c.Opaque, c.Text = false, text
@@ -822,7 +828,7 @@ func (r *Record) settle(f *file) {
 		r.touched.drop(oldest)
 		r.forgets(oldest)
 		r.bytes -= oldest.size()
-		oldest.text, oldest.gone, oldest.made = nil, nil, oldest.Present.Mark()
+		oldest.text, oldest.gone, oldest.onDisk, oldest.made = nil, nil, nil, oldest.Present.Mark()
 		oldest.settle()
 		r.note(oldest)
 		if !oldest.away {
@@ -906,7 +912,7 @@ func (f *file) state() State {
 // size returns how much a file keeps, in bytes.
 func (f *file) size() int {
 	n := 0
-	for _, l := range []*layers{f.text, f.gone} {
+	for _, l := range []*layers{f.text, f.gone, f.onDisk} {
 		if l == nil {
 			continue
 		}
