@@ -149,7 +149,10 @@ func (l *Ledger) madeIn(c toldChange) (t *turn, users bool) {
 // agentDid records a reported change by the agent in a turn, which may be nil.
 func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Identity) {
 	var lost review.Image
-	if c.Deleted {
+	switch {
+	case c.Deleted && l.isGone(c.Path):
+		return // which a look has told
+	case c.Deleted:
 		lost = l.removedUnder(c.Path, c.before)
 	}
 	if l.cameByMove(t, c, file) {
@@ -290,7 +293,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	if there.Mode, there.file = c.now.Mode, c.Was; known && !was.Exists && there.Exists && l.wasMoved(t, there) {
 		was, known = l.known(t, there)
 	}
-	if c.Deleted && (known && !was.Exists || l.isGone(c.Path)) {
+	if c.Deleted && known && !was.Exists {
 		return was, false
 	}
 	tells := c.before.Exists || c.Created

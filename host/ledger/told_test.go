@@ -422,3 +422,37 @@ func TestWrittenInTheTickBeforeThePrompt(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "listed is %q")
 }
+
+// That a file is gone may be told twice, by a look and by the watch: an undo of the turn brings it back.
+func TestGoneIsToldTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("g", "g1\n")
+	w.edit("g")
+	w.begin()
+	w.remove("g")
+	w.sees("g")
+	w.ledger.Took(buffers.Written{Path: w.path("g"), Deleted: true, Before: new("g1\n"), FormBefore: plain}, "disk", false)
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `g 644 "g1\n"`, "undone, there is %s")
+}
+
+// A file in a buffer that the agent makes a folder, in a call that names it, and moves away comes back.
+func TestAFolderInAFilesPlaceIsMovedAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("g", "g1\n")
+	w.edit("g")
+	w.begin()
+	w.call("edit", func() {
+		w.remove("g")
+		w.must(os.Mkdir(w.path("g"), 0o755))
+		w.write("g/f", "a1\n")
+	}, "g")
+	w.move("g", "h")
+	w.end()
+	check.Equal(t, w.changes(), "deleted g -1,1+0,0\nadded h/f -0,0+1,1\n", "the record has %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `g 644 "g1\n"`, "undone, there is %s")
+}

@@ -658,6 +658,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 		done(buffers.Seen{}, errors.New("it cannot be looked at"))
 		return
 	case err2 == nil && info.IsDir():
+		seen.Loaded = w.bufs[path] != nil
 		done(seen, buffers.ErrDirectory)
 		return
 	case err == nil && err2 == nil:
