@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -243,11 +244,13 @@ func TestChangedAsItIsOpened(t *testing.T) {
 		n.edit("a.txt", "one\ntwo\nthree\nfour\n")
 		n.put("a.txt", "one\nthree\nfour\n")
 		typed := make(chan struct{})
+		types := sync.OnceFunc(func() {
+			n.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, {'mine'})")
+			close(typed)
+		})
 		n.hook = func(fn string) {
 			if fn == "sync" {
-				n.hook = nil
-				n.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, {'mine'})")
-				close(typed)
+				types()
 			}
 		}
 		w := n.follow()

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -400,17 +401,16 @@ func TestChangesBetweenLookingAndEditing(t *testing.T) {
 // comes into it.
 func TestRenamedMeanwhile(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		path := n.edit("a.txt", "one\n")
-		w := n.follow()
-		renames := func(when, to string) {
-			n.hook = func(fn string) {
-				if fn == when {
-					n.hook = nil
-					n.cmd("silent saveas " + to)
-				}
+		type renaming struct{ when, to string }
+		var next atomic.Pointer[renaming]
+		n.hook = func(fn string) {
+			if r := next.Load(); r != nil && r.when == fn && next.CompareAndSwap(r, nil) {
+				n.cmd("silent saveas " + r.to)
 			}
 		}
-		renames("sync", "b.txt")
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		next.Store(&renaming{"sync", "b.txt"})
 		n.put("a.txt", "two\n")
 		w.settle()
 		n.wantText("one")
@@ -418,7 +418,7 @@ func TestRenamedMeanwhile(t *testing.T) {
 		n.asksNothing("checktime | write")
 
 		n.cmd("edit " + path)
-		renames("write", "c.txt")
+		next.Store(&renaming{"write", "c.txt"})
 		n.write(path, "two\nthree\n")
 		n.wantText("two")
 		n.wantDisk("c.txt", "two\n")
