@@ -425,7 +425,7 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	if list := l.behind[now.path]; len(list) > 0 && isText(list[len(list)-1].is) {
 		had = list[len(list)-1].is // of which the buffer may have taken nothing
 	}
-	if is.Text != now.Text {
+	if is.Text != now.Text && !had.SameText(now.Content) {
 		l.cameUnder(t, buffers.Written{Path: now.path, FormBefore: had.Form, Behind: &had.Text, Conflict: !has}, now.Content, false)
 	}
 }

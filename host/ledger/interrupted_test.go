@@ -1246,9 +1246,8 @@ func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 	}
 }
 
-// What conflicts with unsaved text and was kept can be undone with its turn after the host was killed.
-func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
-	t.Parallel()
+// inConflict is a world in whose turn the agent has changed a line of a file that the user has changed too, without saving it.
+func inConflict(t *testing.T) *world {
 	w := newWorld(t)
 	w.write("f", "f1\nf2\nf3\n")
 	w.named()
@@ -1258,6 +1257,13 @@ func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
 	w.sync()
 	w.write("f", "f1\na2\nf3\n")
 	w.sees("f")
+	return w
+}
+
+// What conflicts with unsaved text and was kept can be undone with its turn after the host was killed.
+func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
+	t.Parallel()
+	w := inConflict(t)
 	w.decide(review.Keep, "")
 	w.killed(true)
 	w.must(w.undo(false))
@@ -1269,15 +1275,7 @@ func TestKeptUnderAConflictBeforeTheHostDied(t *testing.T) {
 // where all was killed.
 func TestPermissionsAfterAConflictBeforeAllWasKilled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\nf2\nf3\n")
-	w.named()
-	w.edit("f")
-	w.types("f", func(text string) string { return strings.Replace(text, "f2", "u2", 1) })
-	w.begin()
-	w.sync()
-	w.write("f", "f1\na2\nf3\n")
-	w.sees("f")
+	w := inConflict(t)
 	w.write("f", "f1\nf2\nf3\n")
 	w.sees("f")
 	w.call("edit", func() { w.chmod("f", 0o755) }, "f")

@@ -380,6 +380,7 @@ func TestAnAcceptedEndOfALineIsNoEncoding(t *testing.T) {
 
 // A move that was kept while the file's buffer had unsaved text stays kept when that text is given up.
 func TestAMoveKeptUnderUnsavedTextIsKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("f", "f1\nf2\n")
 	w.begin()

@@ -90,7 +90,7 @@ func (l *Ledger) refusalOf(path string, of *turns.Turn) (_ refusal, back string,
 		return refusal{}, "", false
 	}
 	plan, _ := r.Plan(path, review.Reject, review.Selection{})
-	if now, want := plan.Now, plan.Want; isText(want) && onDisk(path).SameText(now) {
+	if now, want := plan.Now, plan.Want; isText(now) && isText(want) && onDisk(path).SameText(now) {
 		return refusal{now, want}, plan.Back, true
 	}
 	return refusal{}, "", false

@@ -78,8 +78,8 @@ func (l *Ledger) atBegin(t *turn, now fileState) (s checkpoint.State, listed boo
 		}
 		if !changed.Before(t.At.Add(-Coarse)) {
 			s = t.before.State(now.path) // the look came after the change
-			if l.loaded[now.path] {
-				return s, false // where it was made after that look, its buffer has what it was
+			if s.Kind == checkpoint.None && l.loaded[now.path] {
+				return s, false // it was made after that look: its buffer has what it was
 			}
 		}
 	}

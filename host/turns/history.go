@@ -159,20 +159,19 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 // Remade is [Turn.Remade] for the turns before the last one, see [History.Decided].
 func (h *History) Remade(last *Turn, path string, now review.Content) {
 	if last != nil {
-		path = last.nameBefore(path)
+		path = last.wasAt(path)
 	}
 	for _, t := range slices.Backward(h.Turns) {
 		if t == last {
 			continue
 		}
+		was := t.wasAt(path)
 		if slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.OldPath == path || f.Path == path && !f.After.Exists }) {
 			t.Reopen()
 			t.Remade(path, now)
 			t.revised = true
 		}
-		if i := slices.IndexFunc(t.Files, func(f FileChange) bool { return f.Path == path && f.OldPath != "" }); i >= 0 {
-			path = t.Files[i].OldPath
-		}
+		path = was
 	}
 }
 

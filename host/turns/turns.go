@@ -226,6 +226,20 @@ func (t *Turn) learns(path, back string, was, is review.Content, all review.File
 	t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
 }
 
+// wasAt returns the path from which the agent has moved a file in the turn; the same if it has not.
+func (t *Turn) wasAt(path string) string {
+	if t.record != nil {
+		f, _ := t.record.File(path)
+		return cmp.Or(f.OldPath, path)
+	}
+	for _, f := range t.Files {
+		if f.Path == path && f.OldPath != "" {
+			return f.OldPath
+		}
+	}
+	return path
+}
+
 // nameBefore returns the path that a file had before the turn, in which the agent may have moved it, also if that is refused.
 func (t *Turn) nameBefore(path string) string {
 	f, known := t.record.File(path)

@@ -311,25 +311,23 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		came = text
 	}
 	u.accepted(came, gone, after, onDisk)
-	if !exists { // what they have let go of a buffer of no file is not the turn's to bring back
-		for _, line := range less(before, after) {
+	if !exists {
+		for _, line := range less(before, after) { // what they have let go of a buffer of no file is not the turn's to bring back
 			for _, u := range r.files[name].undone {
 				u.unsureOf(line)
 			}
 		}
-	}
-	if !exists { // what a buffer had of the agent's from before was shown, but not as new
-		for _, line := range before {
+		for _, line := range before { // what a buffer had of the agent's from before was shown, but not as new
 			if line[0] == 'a' {
 				u.unsureOf(line)
 			}
 		}
 	}
-	if !r.loaded(name) || len(disk) == 0 { // also what the agent had emptied by then, unasked
+	if !r.loaded(name) || len(disk) == 0 {
 		u.sawGo(less(saw, after))
 	}
-	for _, line := range gone {
-		if len(disk) == 0 {
+	if len(disk) == 0 { // what the agent had emptied by then, unasked
+		for _, line := range gone {
 			u.unsureOf(line)
 		}
 	}
