@@ -193,8 +193,10 @@ func (a *attempt) record(got answered) {
 		had = *a.old
 	}
 	formBefore := had.form()
-	if was, ok := a.synced.get(a.path); ok && a.found.emptied {
+	if was, ok := a.synced.get(a.path); ok && was.text != "" && a.found.emptied {
 		formBefore = was.form // like the text before
+	} else if had.exists() && len(had.data) == 0 && a.before != nil {
+		formBefore = Form(a.buf.encoded(*a.before)) // an empty file has none
 	}
 	a.Written = Written{
 		Path: a.path, Buf: a.buf.Buf, Before: a.before, After: new(a.after), Disk: a.goal.disk, Unsaved: a.buf.Modified,

@@ -23,7 +23,7 @@ type Seen struct {
 	Text    string      // unsaved text included
 	Unsaved bool        // there is some
 	Saved   bool        // the user wrote what the disk has from the buffer
-	Form    string      // how the disk has it, see [Form]; "" where there is no file or Large
+	Form    string      // how the disk has it, or would have unsaved text where it is empty, see [Form]; "" where there is no file or Large
 }
 
 // Look returns a file of at most limit bytes as the user sees it, without the agent learning it. Neovim is asked only
@@ -111,7 +111,10 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	if known && seen.Exists && !inStep {
 		seen.Form = was.form
 	}
-	seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true})
+	if seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true}); err == nil && inStep && was.text == "" {
+		l, err = w.files.live(w.ctx, seen.Path)
+		seen.Form = Form(l.encoded(seen.Text))
+	}
 	return err
 }
 

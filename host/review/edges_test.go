@@ -806,6 +806,7 @@ func TestFormsThatAreAlike(t *testing.T) {
 	}{
 		{"a\n", "", "latin1 unix", true}, {"a\n", "latin1 unix", "", true}, {"a\n", "latin1 dos", "utf-8 dos", true}, {"a\n", "latin1 dos", "", false},
 		{"ä\n", "latin1 unix", "", false}, {"a\n", "utf-16le unix", "", false}, {"a\n", "", "utf-16le unix", false}, {"\x7f\n", "", "latin1 unix", true}, {"\u0080\n", "", "latin1 unix", false},
+		{"", "", "latin1 unix", true}, {"", "utf-16 dos noeol", "", true}, {"", "", "utf-8 unix bom", false}, {"", "utf-8 unix bom", "latin1 dos", false},
 	} {
 		is := Text(c.text)
 		is.Form = c.form

@@ -754,12 +754,13 @@ func (f *file) madeByUser(now Content) {
 	}
 }
 
-// Restyled returns a content with the form and mode of now, as far as its own were those of was.
+// Restyled returns a content with the form and mode of now, as far as its own were those of was. An empty text that becomes
+// another one had no form.
 func (c Content) Restyled(was, now Content) Content {
 	if !c.Exists {
 		return c
 	}
-	if c.Form == was.Form {
+	if c.Form == was.Form && (c.Text == "" || !was.formless(now.Form)) {
 		c.Form = now.Form
 	}
 	if c.Mode == was.Mode {
@@ -768,14 +769,20 @@ func (c Content) Restyled(was, now Content) Content {
 	return c
 }
 
-// StandsAs reports whether a text has the same bytes in another form, as all of its letters are ASCII: then its own form
-// is a guess.
+// StandsAs reports whether a text has the same bytes in another form, as there is none, or all of its letters are ASCII:
+// then its own form is a guess.
 func (c Content) StandsAs(form string) bool {
 	is, other := strings.Fields(cmp.Or(c.Form, Plain)), strings.Fields(cmp.Or(form, Plain))
+	if c.Text == "" {
+		return slices.Contains(is, "bom") == slices.Contains(other, "bom")
+	}
 	within := map[string]bool{"utf-8": true, "latin1": true}
 	return !c.Opaque && within[is[0]] && within[other[0]] && slices.Equal(is[1:], other[1:]) &&
 		strings.IndexFunc(c.Text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
+
+// formless reports whether there is no text, whose bytes are the same in another form.
+func (c Content) formless(other string) bool { return c.Text == "" && c.StandsAs(other) }
 
 // Plain is the form that "" stands for, which most files have.
 const Plain = "utf-8 unix"

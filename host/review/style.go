@@ -12,7 +12,7 @@ func Styles(was, now Content) (list []string) {
 	if !was.Exists || !now.Exists {
 		return nil
 	}
-	if was.Form != now.Form {
+	if was.Form != now.Form && !was.formless(now.Form) && !now.formless(was.Form) {
 		a, b := strings.Fields(cmp.Or(was.Form, "utf-8")), strings.Fields(cmp.Or(now.Form, "utf-8"))
 		if a[0] != b[0] {
 			list = append(list, fmt.Sprintf("encoding %s → %s", a[0], b[0]))

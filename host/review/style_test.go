@@ -14,6 +14,7 @@ func TestStyles(t *testing.T) {
 		c.Form, c.Mode = form, mode
 		return c
 	}
+	emptied := func(form string, mode fs.FileMode) Content { return Content{Exists: true, Form: form, Mode: mode} }
 	for want, c := range map[string][2]Content{
 		"[]":                         {styled("", 0o644), styled("", 0o644)},
 		"[line ends LF → CRLF]":      {styled("", 0o644), styled("utf-8 dos", 0o644)},
@@ -22,6 +23,8 @@ func TestStyles(t *testing.T) {
 		"[with a last newline]":      {styled("utf-8 unix noeol", 0), styled("", 0)},
 		"[line ends LF → CRLF permissions 1 → 2]":             {styled("utf-8 unix bom noeol", 1), styled("utf-8 dos bom noeol", 2)},
 		"[with a byte order mark]":                            {styled("", 0), styled("utf-8 unix bom", 0o755)},
+		"[permissions 600 → 644]":                             {emptied("latin1 dos", 0o600), styled("", 0o644)},
+		"[permissions 644 → 600]":                             {styled("utf-8 dos", 0o644), emptied("", 0o600)},
 		"[encoding latin1 → utf-8 line ends CRLF → LF]":       {styled("latin1 dos", 0o644), styled("", 0o644)},
 		"[without its byte order mark permissions 755 → 644]": {styled("utf-8 unix bom", 0o755), styled("", 0o644)},
 	} {
@@ -45,4 +48,30 @@ func TestReformed(t *testing.T) {
 	} {
 		check.Equal(t, reformed(c[0], c[1], c[2]), c[3], "it is %q")
 	}
+}
+
+// What the user brings back where the agent has emptied a file has the form that the agent has given it: an empty file
+// has none, so that is not the user's.
+func TestFormOfWhatComesBack(t *testing.T) {
+	t.Parallel()
+	dos := Text("a\n")
+	dos.Form = "utf-8 dos"
+	r := New(1 << 20)
+	r.Changed("f", Text("a\n"), dos)
+	r.Changed("f", dos, Text(""))
+	r.Now("f", dos)
+	plan, err := r.Plan("f", Reject, Selection{})
+	if err != nil || plan.Want != Text("a\n") {
+		t.Errorf("refusing gives %q in the form %q, %v", plan.Want.Text, plan.Want.Form, err)
+	}
+	r = New(1 << 20)
+	r.Changed("empty", Text(""), Text("b\n"))
+	r.Changed("empty", Text("b\n"), Text(""))
+	r.Changed("empty", Text(""), Text("b\n"))
+	now := Text("a\nb\n")
+	now.Form = "utf-8 dos"
+	r.Now("empty", Text(""))
+	r.Now("empty", now)
+	f, _ := r.File("empty")
+	check.Equal(t, f.Accepted.Form, "utf-8 dos", "a file that was empty gets the user's form: %q")
 }

@@ -493,3 +493,58 @@ func TestReloadedWhereItIsGone(t *testing.T) {
 		s.AwaitBuffer(buf, "1\n2")
 	})
 }
+
+// A file that the agent has emptied, which the user keeps, and whose text they bring back, has that in its encoding, whichever
+// comes first: an empty file has none.
+func TestEncodingAfterAnEmptying(t *testing.T) {
+	for _, first := range []string{"kept", "undone"} {
+		t.Run(first, func(t *testing.T) {
+			scene.Each(t, func(t *testing.T, s *scene.Scene) {
+				p, path, buf := s.BeginWithFile("a", "f\xfc\n")
+				turn := s.Prompt(p, "empty it")
+				p.WriteFile(path, "")
+				undo := func() { s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent undo') end)`, buf) }
+				if first == "undone" {
+					undo()
+				}
+				s.Sync()
+				s.OK(`require('acp').keep()`)
+				s.Sync()
+				if first == "kept" {
+					undo()
+				}
+				p.WriteFile(path, "fü\n")
+				p.EndTurn(turn)
+				turn = s.Prompt(p, "add a line")
+				p.WriteFile(path, "a\nfü\n")
+				p.EndTurn(turn)
+				s.Sync()
+				s.OK(`require('acp').reject()`)
+				s.AwaitBuffer(buf, "fü")
+				s.Sync()
+				check.Equal(t, s.ReadFile(path), "f\xfc\n", "the file is %q")
+			})
+		})
+	}
+}
+
+// A file whose line ends the agent has changed, which it has then emptied, and whose text the user brings back, has its own
+// again after a refusal: those in the buffer are the agent's.
+func TestLineEndsAfterAnEmptying(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "f\n")
+		turn := s.Prompt(p, "change its line ends, and empty it")
+		must.Do(t, os.WriteFile(path, []byte("f\r\n"), 0o644))
+		s.AwaitLua(`vim.bo[...].fileformat == 'dos'`, buf)
+		p.WriteFile(path, "")
+		s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent undo') end)`, buf)
+		s.Sync()
+		p.WriteFile(path, "f\n")
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Sync()
+		s.AwaitBuffer(buf, "f")
+		check.Equal(t, s.ReadFile(path), "f\n", "the file is %q")
+	})
+}
