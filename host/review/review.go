@@ -572,7 +572,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	if f.has(now) {
 		return
 	}
-	if f.text == nil {
+	if now = f.formed(now); f.text == nil {
 		now = now.Mark()
 	}
 	was := f.Present
@@ -754,8 +754,8 @@ func (f *file) madeByUser(now Content) {
 	}
 }
 
-// Restyled returns a content with the form and mode of now, as far as its own were those of was. An empty text that becomes
-// another one had no form.
+// Restyled returns a content with the form and mode of now, as far as its own were those of was. What comes where all was gone
+// changes the form of nothing else.
 func (c Content) Restyled(was, now Content) Content {
 	if !c.Exists {
 		return c
@@ -854,10 +854,28 @@ func (r *Record) forgets(f *file) {
 
 // has reports whether a content is the record's present one.
 func (f *file) has(now Content) bool {
-	if f.text == nil {
+	if now = f.formed(now); f.text == nil {
 		now = now.Mark()
 	}
 	return f.Present == now
+}
+
+// formed gives a text whose form is a guess the one that the file has, or had: that it cannot be seen is no change of it.
+func (f *file) formed(now Content) Content {
+	if !now.Exists || now.Opaque {
+		return now
+	}
+	is := []Content{f.Accepted, f.Present}
+	if now.Text == "" && !now.SameText(f.Accepted) {
+		is = is[1:] // what comes back in its place stands as it did
+	}
+	for _, c := range is {
+		if c.Exists && !c.Opaque && now.StandsAs(c.Form) {
+			now.Form = c.Form
+			break
+		}
+	}
+	return now
 }
 
 // typed reports whether the user has changed what is pending in a file whose text is not known by lines, so that their

@@ -50,8 +50,7 @@ func TestReformed(t *testing.T) {
 	}
 }
 
-// What the user brings back where the agent has emptied a file has the form that the agent has given it: an empty file
-// has none, so that is not the user's.
+// What the user brings back, or types, where the agent has emptied a file changes no form: an empty file has none.
 func TestFormOfWhatComesBack(t *testing.T) {
 	t.Parallel()
 	dos := Text("a\n")
@@ -65,6 +64,12 @@ func TestFormOfWhatComesBack(t *testing.T) {
 		t.Errorf("refusing gives %q in the form %q, %v", plan.Want.Text, plan.Want.Form, err)
 	}
 	r = New(1 << 20)
+	r.Changed("f", dos, Text(""))
+	r.Now("f", Text("u\n"))
+	if plan, err = r.Plan("f", Reject, Selection{}); err != nil || plan.Want.Form != "utf-8 dos" {
+		t.Errorf("refusing gives %q in the form %q, %v", plan.Want.Text, plan.Want.Form, err)
+	}
+	r = New(1 << 20)
 	r.Changed("empty", Text(""), Text("b\n"))
 	r.Changed("empty", Text("b\n"), Text(""))
 	r.Changed("empty", Text(""), Text("b\n"))
@@ -74,4 +79,32 @@ func TestFormOfWhatComesBack(t *testing.T) {
 	r.Now("empty", now)
 	f, _ := r.File("empty")
 	check.Equal(t, f.Accepted.Form, "utf-8 dos", "a file that was empty gets the user's form: %q")
+}
+
+// What has no letter that shows its encoding has the one that it had, also where the user has taken out the last such letter:
+// what comes back is written in it.
+func TestEncodingThatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	latin := func(text string) Content {
+		c := Text(text)
+		c.Form = "latin1 unix"
+		return c
+	}
+	for _, byUser := range []bool{false, true} {
+		r := New(1 << 20)
+		r.Changed("f", latin("é\nf\n"), latin("a\nf\né\n"))
+		if byUser {
+			r.Now("f", Text("a\nf\n"))
+		} else {
+			r.Changed("f", latin("a\nf\né\n"), Text("a\nf\n"))
+		}
+		plan, err := r.Plan("f", Reject, Selection{})
+		if err != nil || plan.Want != latin("é\nf\n") {
+			t.Errorf("refusing gives %q in the form %q, %v", plan.Want.Text, plan.Want.Form, err)
+		}
+	}
+	r := New(1 << 20)
+	r.Changed("f", Text("a\n"), latin("é\n"))
+	r.Changed("f", latin("é\n"), Text("a\n"))
+	check.Slice(t, statusOf(r), nil, "what has the text that it had is listed: %q")
 }

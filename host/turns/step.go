@@ -89,7 +89,7 @@ func StepOf(f FileChange, now review.Content, free bool) Step {
 			step.Want.Form = now.Form // an empty file has none, and what the user has typed there stands as it does
 		}
 	}
-	if now.Form != f.After.Form && f.Before.Text != "" && step.Want.Text != now.Text && now.StandsAs(f.After.Form) {
+	if now.Form != f.After.Form && f.Before.Text != "" && step.Want.Text != now.Text && (f.After.Text == "" || now.StandsAs(f.After.Form)) {
 		step.Want.Form = f.Before.Form
 	}
 	if step.Note != "" {

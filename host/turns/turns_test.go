@@ -60,6 +60,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"empty, and some of it removed":     {file: FileChange{Path: "f", Before: text(""), After: styled("a\nb\n", "dos", 0)}, now: styled("a\n", "dos", 0), want: text(""), merged: true},
 		"form and text, changed by hand":    {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"in a form that was not to be told": {file: FileChange{Path: "f", Before: styled("ü\nu\n", "latin1 unix", 0), After: styled("u\n", "latin1 unix", 0)}, now: text("u\n"), want: styled("ü\nu\n", "latin1 unix", 0)},
+		"emptied, and typed into since":     {file: FileChange{Path: "f", Before: styled("a\n", "utf-8 unix noeol", 0), After: styled("", "utf-8 unix noeol", 0)}, now: text("u\n"), want: styled("a\nu\n", "utf-8 unix noeol", 0), merged: true},
 		"permissions, the user's since":     {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
