@@ -493,3 +493,20 @@ func TestWhatWasRefusedIsMoved(t *testing.T) {
 		t.Errorf("to keep it makes %+v of it, %v", p.Want, err)
 	}
 }
+
+// What the user types where the agent has removed all, and what they then put in its place, stands behind what was removed:
+// where that comes back, nothing is changed.
+func TestTypedBehindWhatWasRemoved(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Changed("f", Text("a\nb\n"), Text(""))
+	r.Now("f", Text("t\nu\n"))
+	plan, err := r.Plan("f", Keep, Selection{})
+	if err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	r.Now("f", Text("v\n"))
+	check.Slice(t, statusOf(r), []string{"modified f"}, "there is %q")
+	r.Retracted("f", Text("v\n"), Text("a\nb\nv\n"))
+	check.Slice(t, statusOf(r), nil, "there is %q")
+}

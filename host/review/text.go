@@ -139,16 +139,16 @@ func (t *textDiff) apply(edits []linediff.Edit, now []string, agent bool) {
 	for _, e := range edits {
 		copyTo(e.A0)
 		fresh := now[e.B0:e.B1]
+		// If the agent has replaced lines, the new ones come before both; if it has only removed some, after them.
+		end := at
+		for end < len(lines) && lines[end].owner == removed {
+			end++
+		}
+		if end == len(lines) || lines[end].owner == both {
+			out = append(out, lines[at:end]...)
+			at = end
+		}
 		if e.A0 == e.A1 {
-			// If the agent has replaced lines, the new ones come before both; if it has only removed some, after them.
-			end := at
-			for end < len(lines) && lines[end].owner == removed {
-				end++
-			}
-			if end == len(lines) || lines[end].owner == both {
-				out = append(out, lines[at:end]...)
-				at = end
-			}
 			out = append(out, owned(fresh, agent)...)
 			continue
 		}
