@@ -288,6 +288,9 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	if rejected {
 		return m
 	}
+	if asked == 0 && r.allowed != name+content && exists && slices.Equal(disk, onDisk) { // nothing was, to be accepted
+		return m
+	}
 	text := linesOf(content)
 	u := r.files[name].refused
 	if asked == 0 && r.allowed != name+content && !exists { // the buffer shows all of it, which nobody has accepted
