@@ -317,8 +317,11 @@ func (r *whoseRound) userDecides() {
 				was := f.refused.clone()
 				r.adopt(name, f.refused)
 				f.refused.acceptedAll(was)
-				if status == "modified" && r.data(name) == nil {
+				switch text, _ := r.texts(name); {
+				case status == "modified" && r.data(name) == nil:
 					f.refused.keptUnseen()
+				case status == "modified" && len(r.data(name)) == 0: // emptied since, which their buffer does not show yet
+					f.refused.overrule(text)
 				}
 			}
 		}
