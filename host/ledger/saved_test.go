@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -536,4 +537,24 @@ func TestMoreIsSavedLater(t *testing.T) {
 		})
 		return is
 	})
+}
+
+// A file that the agent has removed, and that the user has then saved and removed, stays away when the turn is undone, also
+// where the save is heard of when the file is gone again.
+func TestSavedAndRemovedAtOnce(t *testing.T) {
+	for _, text := range []string{"f1\n", "f1\na1\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.clientWrites("f", "f1\n", text)
+		w.remove("f")
+		w.end()
+		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Since: time.Now()})
+		w.sync()
+		check.Equal(t, len(w.files()), 0, "listed are %d files")
+		w.wipe("f")
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), "", "there is %s")
+	}
 }

@@ -198,16 +198,21 @@ func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there b
 }
 
 // savedBuffer hears that the user has written a file from its buffer. It reports whether that is news: what is gone by
-// now was reported.
+// now was reported, unless no turn runs: then it is the user who has removed it since.
 func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	was, taken := l.taken[now.path]
 	delete(l.taken, now.path)
 	l.nothingUnsaved(now.path)
 	l.originals.keepDisk(now.path, now.Content)
+	t := l.turn
 	if !there && l.isGone(now.path) {
+		if t == nil || t.over {
+			l.remade(t, now.path, now.Content)
+			l.userNow(now.path, now.Content)
+			l.report(nil)
+		}
 		return false
 	}
-	t := l.turn
 	if t != nil {
 		t.seen[now.path] = now.Content
 		t.saved[now.path] = true
