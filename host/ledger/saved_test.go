@@ -558,3 +558,25 @@ func TestSavedAndRemovedAtOnce(t *testing.T) {
 		check.Equal(t, w.tree(), "", "there is %s")
 	}
 }
+
+// What the user has saved right before the agent takes the file away is in what comes back, also where the removal is heard of
+// first; where it was moved, the move brings it back.
+func TestSavedBeforeARemovalThatIsHeardOfFirst(t *testing.T) {
+	for take, listed := range map[string]string{"rm f": "deleted f -1,2+0,0\n", "mv f g": "moved g from f\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		text := "f1\nu\n"
+		w.replace("f", text)
+		w.sh(take)
+		w.follow(w.path("f"), true)
+		w.sync()
+		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Since: time.Now()})
+		w.wipe("f")
+		w.end()
+		check.Equal(t, w.changes(), listed, "%s: listed is %q", take)
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "%s: there is %s", take)
+	}
+}

@@ -815,3 +815,23 @@ func TestARefusalThatCannotBeTakenBack(t *testing.T) {
 	}
 	check.Equal(t, w.sees("f"), "u1\nu2\n", "there is %q")
 }
+
+// A file that an agent moves out of the project in a turn and back in another, and that the user then saves, has its lines
+// when both are undone.
+func TestSavedWhereItWasMovedBackIntoTheProject(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.call("execute", func() { w.move("f", "../out") }, "f")
+	w.end()
+	w.begin()
+	w.move("../out", "f")
+	w.sees("f")
+	w.types("f", func(text string) string { return text + "u\n" })
+	w.saves("f")
+	w.end()
+	w.must(w.undo(false))
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "there is %s")
+}

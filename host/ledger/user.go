@@ -198,7 +198,7 @@ func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there b
 }
 
 // savedBuffer hears that the user has written a file from its buffer. It reports whether that is news: what is gone by
-// now was reported, unless no turn runs: then it is the user who has removed it since.
+// now was reported.
 func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	was, taken := l.taken[now.path]
 	delete(l.taken, now.path)
@@ -206,11 +206,7 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	l.originals.keepDisk(now.path, now.Content)
 	t := l.turn
 	if !there && l.isGone(now.path) {
-		if t == nil || t.over {
-			l.remade(t, now.path, now.Content)
-			l.userNow(now.path, now.Content)
-			l.report(nil)
-		}
+		l.savedAndGone(t, now)
 		return false
 	}
 	if t != nil {
@@ -228,6 +224,17 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 	l.userNow(now.path, now.Content)
 	l.report(nil)
 	return true
+}
+
+// savedAndGone hears that the user has written a file that is gone again, after what was heard of its removal. While a turn
+// runs it is the agent who has removed it since, else the user. The turn may be nil.
+func (l *Ledger) savedAndGone(t *turn, now fileState) {
+	l.remade(t, now.path, now.Content)
+	l.userNow(now.path, now.Content)
+	if t != nil && !t.over {
+		l.agentChanged(t, now.path, now.Content, review.Content{})
+	}
+	l.report(nil)
 }
 
 // noteSaved saves at once that the user has written a file while a turn runs: if the host is killed, the disk alone would say

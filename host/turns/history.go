@@ -156,14 +156,30 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 	}
 }
 
-// Remade is [Turn.Remade] for the turns before the last one, see [History.Decided].
+// Remade is [Turn.Remade] for the turns before the last one, see [History.Decided]. What an agent has removed before one has
+// made the file anew is still removed.
 func (h *History) Remade(last *Turn, path string, now review.Content) {
+	if last == nil || !last.made(path) {
+		h.remadeBefore(last, path, now)
+	}
+}
+
+// Unmade says that undoing a turn, which had made a file, has left what the user has typed there: of what an earlier turn has
+// removed, that is the user's.
+func (h *History) Unmade(undone *Turn, path string, now review.Content) {
+	h.remadeBefore(undone, path, now)
+}
+
+func (h *History) remadeBefore(last *Turn, path string, now review.Content) {
 	if last != nil {
 		path = last.wasAt(path)
 	}
 	for _, t := range slices.Backward(h.Turns) {
 		if t == last {
 			continue
+		}
+		if t.made(path) {
+			return
 		}
 		was := t.wasAt(path)
 		if slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.OldPath == path || f.Path == path && !f.After.Exists }) {

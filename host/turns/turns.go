@@ -226,6 +226,15 @@ func (t *Turn) learns(path, back string, was, is review.Content, all review.File
 	t.shed[at] = FileChange{Path: at, Before: before.Baseline, After: before.Present}
 }
 
+// made reports whether the agent has made a file in the turn.
+func (t *Turn) made(path string) bool {
+	if t.record != nil {
+		f, known := t.record.File(path)
+		return known && !f.Baseline.Exists && f.Present.Exists
+	}
+	return slices.ContainsFunc(t.Files, func(f FileChange) bool { return f.Path == path && f.Made && f.After.Exists })
+}
+
 // wasAt returns the path from which the agent has moved a file in the turn; the same if it has not.
 func (t *Turn) wasAt(path string) string {
 	if t.record != nil {
