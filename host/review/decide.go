@@ -68,7 +68,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
-	n.gone, n.onDisk = nil, nil // a decision about a removal covers what was removed
+	n.gone = removal{} // a decision about a removal covers what was removed
 	if d == Keep && f.refused != "" && (f.refused != Modified || f.text == nil) {
 		n.bringBack()
 		if n.MovedTo != "" {

@@ -17,11 +17,11 @@ func (r *Record) Image(path string) Image {
 // the same.
 func (r *Record) GoneFrom(path string, had Image) {
 	f := r.files[path]
-	if f == nil || f.Present.Exists || f.gone == nil || had.file == nil || had.file.text == nil || !had.file.Present.Exists {
+	if f == nil || f.Present.Exists || f.gone.text == nil || had.file == nil || had.file.text == nil || !had.file.Present.Exists {
 		return
 	}
 	r.bytes -= f.size()
-	f.gone, f.onDisk = had.file.text, f.gone
+	f.gone = removal{text: had.file.text, onDisk: f.gone.text}
 	r.bytes += f.size()
 	r.settle(f)
 }

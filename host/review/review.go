@@ -101,13 +101,18 @@ type file struct {
 	away     bool   // the user has removed it: it is not shown until it is back
 	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
-	refused  Status    // what was refused as a whole
-	taken    Content   // what was there before that
-	gone     *layers   // the text that the agent has removed or made binary, for when it returns; nil if not known
-	onDisk   *layers   // the one that the disk had, where gone is what a buffer had, for when the agent has moved it; not saved
+	refused  Status  // what was refused as a whole
+	taken    Content // what was there before that
+	gone     removal
 	made     Content   // of an opaque file, what the agent has made it, which the user may have changed since
 	texts    []*layers // the last ones, of both, without a decision between them, see byUser; the last one is text
 	agents   *layers   // the one of them that the agent has made last
+}
+
+// removal is the text that the agent has removed or made binary, for when it returns.
+type removal struct {
+	text   *layers // nil if it is not known
+	onDisk *layers // what the disk had of it where text is what a buffer had, for when the agent has moved it; not saved
 }
 
 // New returns an empty record, which keeps texts of at most limit bytes together. The files that were
@@ -195,8 +200,8 @@ func (r *Record) Textless(f func(Content)) {
 func (r *Record) Away(f func(path string, was Content)) {
 	for _, one := range r.files {
 		switch was := one.Accepted; {
-		case !one.Present.Exists && one.gone != nil:
-			was.Text = one.gone.present()
+		case !one.Present.Exists && one.gone.text != nil:
+			was.Text = one.gone.text.present()
 			f(one.Path, was)
 		case one.OldPath != "" && one.text != nil:
 			f(one.OldPath, one.Present)
@@ -290,9 +295,9 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	case f.OldPath == to:
 		f.OldPath = ""
 	}
-	if l := f.onDisk; l != nil && l.present() == before.Text {
+	if l := f.gone.onDisk; l != nil && l.present() == before.Text {
 		r.bytes -= f.size()
-		f.gone, f.onDisk = l, nil
+		f.gone = removal{text: l}
 		r.bytes += f.size()
 	}
 	r.set(f, before, false)
@@ -376,11 +381,11 @@ func (r *Record) Now(path string, now Content) {
 // if no line is left.
 func (r *Record) Held(path string, now Content) {
 	f := r.files[path]
-	if f == nil || f.Present.Exists || f.gone == nil || f.away || now.Opaque {
+	if f == nil || f.Present.Exists || f.gone.text == nil || f.away || now.Opaque {
 		return
 	}
 	was := now
-	was.Text = f.gone.present()
+	was.Text = f.gone.text.present()
 	r.set(f, was, false)
 	r.set(f, now, false)
 	r.settle(f)
@@ -602,7 +607,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.Baseline.Text, f.Accepted.Text = f.text.baseline(), f.text.accepted()
 		r.forgets(f)
 		if was.Exists {
-			f.gone = f.text
+			f.gone.text = f.text
 		}
 		f.text = nil
 	case was.Exists && !now.Exists:
@@ -610,12 +615,12 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		l := *f.text
 		l.pending = newTextDiff(l.accepted())
 		l.pending.change(now.Text, true)
-		f.text, f.gone, f.onDisk = &l, f.text, nil
+		f.text, f.gone = &l, removal{text: f.text}
 	case !agent && was.Exists:
 		f.text = f.byUser(now.Text)
 	default:
-		l := *cmp.Or(f.gone, f.text)
-		if !agent && f.gone != nil && unlike(f.gone.present(), now.Text) {
+		l := *cmp.Or(f.gone.text, f.text)
+		if !agent && f.gone.text != nil && unlike(f.gone.text.present(), now.Text) {
 			l = *f.text // another text than the agent has removed, which is still to be decided about
 		}
 		if agent {
@@ -625,7 +630,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		} else {
 			l.user(now.Text)
 		}
-		f.text, f.gone, f.onDisk = &l, nil, nil
+		f.text, f.gone = &l, removal{}
 	}
 	if f.refused == Added && !was.Exists {
 		f.madeByUser(now)
@@ -724,7 +729,7 @@ func (f *file) became(now *layers) {
 // textAgain gives a file whose text only the agent has taken away its lines back, as they were before, unless something
 // was decided since.
 func (f *file) textAgain() {
-	l := f.gone
+	l := f.gone.text
 	if f.text != nil || l == nil || !f.Present.Exists {
 		return
 	}
@@ -732,7 +737,7 @@ func (f *file) textAgain() {
 	if !same(f.Baseline, l.baseline()) || !same(f.Accepted, l.accepted()) {
 		return
 	}
-	f.text, f.gone, f.onDisk = l, nil, nil
+	f.text, f.gone = l, removal{}
 	f.Present.Opaque, f.Present.Text = false, l.present()
 	for c, text := range map[*Content]string{&f.Baseline: l.baseline(), &f.Accepted: l.accepted()} {
 		c.Opaque, c.Text = false, text
@@ -825,7 +830,7 @@ func (r *Record) settle(f *file) {
 	}
 	r.news[f.ID] = f
 	r.note(f)
-	if f.text != nil || f.gone != nil {
+	if f.text != nil || f.gone.text != nil {
 		r.touched.touch(f)
 	} else {
 		r.touched.drop(f)
@@ -835,7 +840,7 @@ func (r *Record) settle(f *file) {
 		r.touched.drop(oldest)
 		r.forgets(oldest)
 		r.bytes -= oldest.size()
-		oldest.text, oldest.gone, oldest.onDisk, oldest.made = nil, nil, nil, oldest.Present.Mark()
+		oldest.text, oldest.gone, oldest.made = nil, removal{}, oldest.Present.Mark()
 		oldest.settle()
 		r.note(oldest)
 		if !oldest.away {
@@ -937,7 +942,7 @@ func (f *file) state() State {
 // size returns how much a file keeps, in bytes.
 func (f *file) size() int {
 	n := 0
-	for _, l := range []*layers{f.text, f.gone, f.onDisk} {
+	for _, l := range []*layers{f.text, f.gone.text, f.gone.onDisk} {
 		if l == nil {
 			continue
 		}

@@ -132,7 +132,7 @@ func (g Group) Save(name func(text string) string) ([]byte, error) {
 			one.Baseline.Text, one.Accepted.Text, one.Present.Text = "", "", ""
 			one.Text = saveLayers(l)
 		}
-		one.Gone = saveLayers(f.gone)
+		one.Gone = saveLayers(f.gone.text)
 		if n := len(f.texts); n > 1 && f.texts[n-1] == f.text {
 			for _, l := range f.texts[:n-1] {
 				one.Earlier = append(one.Earlier, saveLayers(l))
@@ -189,7 +189,7 @@ func Load(groups [][]byte, limit int, text func(name string) (string, error)) (*
 		if !sound {
 			return nil, fmt.Errorf("read the record of changes: that of %s is broken", f.Path)
 		}
-		if f.text, f.gone = text, gone; text != nil {
+		if f.text, f.gone.text = text, gone; text != nil {
 			f.Present.Text = text.present()
 		}
 		if len(f.texts) > 0 {
