@@ -731,3 +731,32 @@ func TestMovedWithWhatConflicts(t *testing.T) {
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\nf4\nf5\n"`, "refused, there is %s")
 	check.Equal(t, w.sees("f"), "f1\nf2\nf3\nf4\nu5\n", "refused, the buffer has %q")
 }
+
+// A file that the agent makes under a name which the user has left right before the prompt is new, also where Neovim says only
+// then that no buffer shows that name any more.
+func TestMadeUnderANameLeftBeforeThePrompt(t *testing.T) {
+	t.Parallel()
+	for _, toldFirst := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		tell := func() { w.ledger.UserRenamed(w.path("f"), w.path("g")) }
+		if toldFirst {
+			tell()
+		}
+		w.move("f", "g")
+		looked := w.beginHeld()
+		w.sync() // the turn has begun
+		if !toldFirst {
+			tell()
+		}
+		w.wipe("f")
+		w.sync()
+		looked()
+		w.write("f", "a1\n")
+		w.end()
+		check.Equal(t, w.changes(), "added f -0,0+1,1\n", "told first %v: listed is %q", toldFirst)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `g 644 "f1\n"`, "told first %v: there is %s", toldFirst)
+	}
+}

@@ -272,6 +272,8 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	case !there && l.leftByUser(t, fileState{path: now.path}):
 		t.seen[now.path] = review.Content{}
 		return review.Content{}, true
+	case !there && running && t.away[now.path] != "":
+		return review.Content{}, false // the look will tell if the user took it away before the turn, or the agent has in it
 	case loaded && l.account(t, now):
 		l.sawAgents(now.path)
 		return now.Content, true
