@@ -36,6 +36,9 @@ func (l *Ledger) apply(p target, done func(error)) {
 		done(fmt.Errorf("it has another name, and cannot be written without that: %w", err))
 		return
 	}
+	if disk := onDisk(p.path); p.made && p.want.Exists && isText(disk) && p.nothingOf(disk) {
+		p.under = func(_, _ string) *string { return new("") } // what is wanted is in the buffer alone
+	}
 	switch {
 	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
 		l.removeMade(p, done)

@@ -259,10 +259,14 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 			t.Remade(c.Path, had)
 		}
 	}
-	if had.Exists && (c.before.Exists || removed) {
+	users := !was.Exists && !recorded && had.Exists // what the buffer of no file had
+	switch {
+	case had.Exists && (c.before.Exists || removed):
 		l.record.Held(c.Path, had)
 		l.record.Changed(c.Path, had, c.now)
-	} else {
+	case users:
+		l.record.MadeUnder(c.Path, had, c.now)
+	default:
 		l.record.Changed(c.Path, was, disk)
 		l.userNow(c.Path, c.now) // what else the buffer has
 	}
@@ -271,6 +275,8 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 		return
 	case inBuffer:
 		t.Changed(c.Path, had, c.now)
+	case users:
+		t.MadeUnder(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)
 	}

@@ -266,6 +266,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			was, want := step.Now, step.Want
 			if to.made && is.path != "" && !is.Exists { // what is unsaved stays in its buffer
 				was, want = disk, review.Content{}
+				did.Before, did.After = was, want
 				l.userNow(path, disk)
 				l.settled(path)
 			}

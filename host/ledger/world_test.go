@@ -722,6 +722,8 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 		if now = &b.text; text == "" && b.writes != "" {
 			form = b.writes
 		}
+	case b != nil && b.text != b.synced: // what is unsaved has no file
+		now = &b.text
 	case err == nil:
 		now = &text
 	}
@@ -744,6 +746,8 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 			if b != nil {
 				b.gone = true
 			}
+		case b != nil && err != nil && now != nil:
+			b.text = *next
 		case b != nil && b.text != b.synced:
 			disk, _ := buffers.Withdraw(b.text, b.synced, *next)
 			if e.Disk != nil {

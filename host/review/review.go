@@ -437,6 +437,14 @@ func (r *Record) Removed(path string) {
 	}
 }
 
+// MadeUnder adds a file that the agent has made under the buffer of no file. What that had is the user's, and what it has now
+// comes of both.
+func (r *Record) MadeUnder(path string, had, now Content) {
+	r.Changed(path, Content{}, Content{Exists: true, Mode: now.Mode})
+	r.Now(path, had)
+	r.Changed(path, had, now)
+}
+
 // Retracted says that a change by the agent was taken back, but not refused, with what was there before that and is
 // now. The change leaves the record, and what the agent had changed earlier returns.
 func (r *Record) Retracted(path string, was, now Content) {

@@ -137,6 +137,11 @@ func (t *Turn) Settled(path string) {
 func (t *Turn) Image(path string) review.Image        { return t.record.Image(path) }
 func (t *Turn) SetBack(path string, was review.Image) { t.record.SetBack(path, was) }
 
+// MadeUnder is [review.Record.MadeUnder] for the turn's record.
+func (t *Turn) MadeUnder(path string, had, now review.Content) {
+	t.reverse(path, path, func() { t.record.MadeUnder(path, had, now) })
+}
+
 // Held is [review.Record.Held] for the turn's record.
 func (t *Turn) Held(path string, now review.Content) { t.record.Held(path, now) }
 
