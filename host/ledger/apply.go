@@ -27,6 +27,7 @@ type target struct {
 	under     func(disk, mine string) *string // see [buffers.Edit]; nil is the same change
 	taken     returning                       // of a file that was taken away under a buffer
 	made      bool                            // by the agent: if only unsaved text by the user remains, there is no file
+	users     string                          // of a made file, the user's part of what the disk has, as far as that is remembered
 }
 
 // apply gives a file what is wanted if it has not changed, otherwise what merge makes of it; done runs on the ledger's
@@ -89,9 +90,11 @@ func (p target) onlyUnsaved() bool {
 	return p.made && isText(disk) && p.nothingOf(disk)
 }
 
-// nothingOf reports whether the disk has no line of what is wanted: the lines that the user has removed only in a
-// buffer are the agent's.
-func (p target) nothingOf(disk review.Content) bool { return common(disk, p.want).Text == "" }
+// nothingOf reports whether the disk has no line of what is wanted, and none that was the user's there: what else they have
+// removed, only in a buffer, is the agent's.
+func (p target) nothingOf(disk review.Content) bool {
+	return common(disk, p.want).Text+common(disk, review.Text(p.users)).Text == ""
+}
 
 // together is how many files are changed at once.
 const together = 8

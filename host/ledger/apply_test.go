@@ -364,3 +364,37 @@ func TestPermissionsGivenDuringARefusal(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 755 "f1\n"`, "there is %s")
 }
+
+// A file that the agent has made, and in which the user has saved a line of theirs, stays with that where they have put another
+// one in its place, unsaved.
+func TestSavedInAMadeFile(t *testing.T) {
+	t.Parallel()
+	for _, undo := range []bool{false, true} {
+		for _, anew := range []bool{false, true} {
+			w := newWorld(t)
+			w.begin()
+			w.write("f", "a1\n")
+			w.sync()
+			w.edit("f")
+			w.types("f", func(text string) string { return text + "u1\n" })
+			w.saves("f")
+			if anew {
+				w.remove("f")
+				w.sync()
+				w.write("f", "a2\nu1\n")
+			} else {
+				w.replace("f", "a2\nu1\n")
+			}
+			w.sees("f")
+			w.types("f", func(string) string { return "a2\nu2\n" })
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), `f 644 "u1\n"`, "undo %v, made anew %v: there is %s", undo, anew)
+			check.Equal(t, w.sees("f"), "u2\n", "undo %v, made anew %v: the buffer has %q", undo, anew)
+		}
+	}
+}

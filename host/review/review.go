@@ -712,6 +712,23 @@ func (f *file) earlier(text string) *layers {
 	return nil
 }
 
+// Users returns the user's part of a text that a file has, or had, with something by the agent that waits; "" if that is not
+// remembered.
+func (r *Record) Users(path, text string) string {
+	f := r.files[path]
+	if f == nil || f.text == nil {
+		return ""
+	}
+	l := f.text
+	if l.present() != text {
+		l = f.earlier(text)
+	}
+	if l == nil {
+		return ""
+	}
+	return l.accepted()
+}
+
 // asNearest gives a file the layers that it had, without a decision since, with the text most like the one that is there now:
 // where the agent has moved it away the old place has not got what it became afterwards.
 func (f *file) asNearest(now Content) {
