@@ -900,7 +900,7 @@ func (f *file) formed(now Content) Content {
 		is = is[1:] // what comes back in its place stands as it did
 	}
 	for _, c := range is {
-		if c.Exists && !c.Opaque && now.StandsAs(c.Form) {
+		if c.Exists && !c.Opaque && (now.Form == c.Form || now.StandsAs(c.Form)) { // the former is usual, and not worth a look at the text
 			now.Form = c.Form
 			break
 		}
