@@ -268,7 +268,6 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 		l.record.MadeUnder(c.Path, had, c.now)
 	default:
 		l.record.Changed(c.Path, was, disk)
-		l.userNow(c.Path, c.now) // what else the buffer has
 	}
 	switch {
 	case t == nil:
