@@ -470,3 +470,43 @@ func TestTheUsersWishUnderAConflict(t *testing.T) {
 		check.Equal(t, len(conflicts), 0, "%s: %d conflicts", name)
 	}
 }
+
+// What Neovim has failed to write over comes back: where it is gone, in place where it has another text, and not at all where
+// there was no file.
+func TestRestoredAfterAFailedWrite(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ had, has, want string }{
+		"as it was":      {"had\n", "had\n", "had\n"},
+		"written over":   {"had\n", "some of what was to be written\n", "had\n"},
+		"cut short":      {"had\n", "", "had\n"},
+		"gone":           {"had\n", "no file", "had\n"},
+		"made anew":      {"no file", "new\n", "no file"},
+		"there was none": {"no file", "no file", "no file"},
+	} {
+		path := filepath.Join(t.TempDir(), "f")
+		write := func(text string) {
+			os.Remove(path)
+			if text != "no file" {
+				must.Do(t, os.WriteFile(path, []byte(text), 0o640))
+			}
+		}
+		write(c.had)
+		old, err := readOld(path)
+		must.Do(t, err)
+		write(c.has)
+		before, _ := os.Stat(path)
+		must.Do(t, (*journal)(nil).restore(path, old))
+		is := "no file"
+		after, err := os.Stat(path)
+		if err == nil {
+			data, err := os.ReadFile(path)
+			must.Do(t, err)
+			is = string(data)
+			check.Equal(t, after.Mode().Perm(), 0o640, name+": its permissions are %o")
+		}
+		check.Equal(t, is, c.want, name+": there is %q")
+		if before != nil && after != nil && !os.SameFile(before, after) {
+			t.Errorf("%s: it is another file", name)
+		}
+	}
+}
