@@ -46,6 +46,7 @@ type Opened struct {
 	Path   string // the real one
 	Loaded bool
 	Saved  bool
+	Unread bool      // what was saved could not be read, as it was gone by then: Text is older
 	Text   *string   // nil if unknown
 	Form   string    // see [Form]
 	Since  time.Time // since when the disk has been as it is
@@ -195,8 +196,8 @@ func (w *Watch) Saved(name string) {
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
-			w.sync(path, real, how{saved: true, empty: true})
-			w.tellOpened(real, Opened{Loaded: true, Saved: true})
+			err := w.sync(path, real, how{saved: true, empty: true})
+			w.tellOpened(real, Opened{Loaded: true, Saved: true, Unread: err != nil})
 		})
 	}
 }

@@ -580,3 +580,21 @@ func TestSavedBeforeARemovalThatIsHeardOfFirst(t *testing.T) {
 		check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "%s: there is %s", take)
 	}
 }
+
+// What could not be read of a save, as the agent had removed the file by then, takes nothing from what was known of it.
+func TestSavedButNotRead(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nu\n")
+	w.edit("f")
+	w.begin()
+	w.remove("f")
+	w.follow(w.path("f"), true)
+	w.sync()
+	older := "f1\n"
+	w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Unread: true, Text: &older, Since: time.Now()})
+	w.wipe("f")
+	w.end()
+	check.Equal(t, w.changes(), "deleted f -1,2+0,0\n", "listed is %q")
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "there is %s")
+}

@@ -167,7 +167,7 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 			l.sawAgents(o.Path)
 		}
 	case o.Saved:
-		told = l.savedBuffer(now, there)
+		told = l.savedBuffer(now, there, !o.Unread)
 	default:
 		now.Content, told = l.leftBuffer(now, there, o.Loaded)
 	}
@@ -197,16 +197,16 @@ func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there b
 	return now, there
 }
 
-// savedBuffer hears that the user has written a file from its buffer. It reports whether that is news: what is gone by
-// now was reported.
-func (l *Ledger) savedBuffer(now fileState, there bool) bool {
+// savedBuffer hears that the user has written a file from its buffer, and whether now is what they have written. It reports
+// whether that is news: what is gone by now was reported.
+func (l *Ledger) savedBuffer(now fileState, there, read bool) bool {
 	was, taken := l.taken[now.path]
 	delete(l.taken, now.path)
 	l.nothingUnsaved(now.path)
 	l.originals.keepDisk(now.path, now.Content)
 	t := l.turn
 	if !there && l.isGone(now.path) {
-		l.savedAndGone(t, now)
+		l.savedAndGone(t, now, read)
 		return false
 	}
 	if t != nil {
@@ -228,10 +228,14 @@ func (l *Ledger) savedBuffer(now fileState, there bool) bool {
 
 // savedAndGone hears that the user has written a file that is gone again, after what was heard of its removal. While a turn
 // runs it is the agent who has removed it since, else the user. The turn may be nil.
-func (l *Ledger) savedAndGone(t *turn, now fileState) {
+func (l *Ledger) savedAndGone(t *turn, now fileState, read bool) {
+	running := t != nil && !t.over
+	if running && !read {
+		return // the watch has told of the removal, with what the buffer had
+	}
 	l.remade(t, now.path, now.Content)
 	l.userNow(now.path, now.Content)
-	if t != nil && !t.over {
+	if running {
 		l.agentChanged(t, now.path, now.Content, review.Content{})
 	}
 	l.report(nil)
