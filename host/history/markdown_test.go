@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -82,17 +81,39 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Long lines are broken between letters, and anywhere where there are none.
 func TestLongLinesAreBroken(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{"short", strings.Repeat("a", pageWidth), strings.Repeat("é", pageWidth), "a" + strings.Repeat("語", pageWidth), strings.Repeat("\x80", 3*pageWidth)} {
-		p := Page{Lines: []string{line}, Times: []time.Time{time.Now()}}.broken()
-		check.Equal(t, strings.Join(p.Lines, ""), line, "broken it is %q")
-		check.Equal(t, len(p.Times), len(p.Lines), "there are %d times")
-		for _, l := range p.Lines {
-			if len(l) > pageWidth || utf8.ValidString(line) && !utf8.ValidString(l) {
-				t.Errorf("there is a line of %d bytes, whole letters: %v", len(l), utf8.ValidString(l))
-			}
+	page := Page{Lines: []string{"short", strings.Repeat("é", 3000), ""}, Times: make([]time.Time, 3)}.broken()
+	if len(page.Lines) != 5 || len(page.Times) != 5 || strings.Join(page.Lines[1:4], "") != strings.Repeat("é", 3000) {
+		t.Errorf("there are %d lines", len(page.Lines))
+	}
+	for _, l := range page.Lines {
+		if len(l) > pageWidth || strings.Contains(l, "�") {
+			t.Errorf("a line is %q", l)
 		}
+	}
+	page = Page{Lines: []string{strings.Repeat("\x80", 3*pageWidth)}, Times: make([]time.Time, 1)}.broken() // no letters
+	if strings.Join(page.Lines, "") != strings.Repeat("\x80", 3*pageWidth) || len(page.Lines) < 3 || len(page.Times) != len(page.Lines) {
+		t.Errorf("there are %d lines, and %d times", len(page.Lines), len(page.Times))
+	}
+}
+
+// A call whose title says no more than its kind has that once.
+func TestCallsWithoutATitle(t *testing.T) {
+	conv := session.NewConversation(time.Now)
+	for i, title := range []string{"", "execute", "make"} {
+		conv.Apply(session.ToolCallPatch{
+			ID: string(rune('a' + i)), Kind: acp.Set(session.KindExecute), Title: acp.Set(title), Status: acp.Set(session.StatusCompleted),
+		})
+	}
+	text := NewStory(About{}, conv, nil).Markdown().Text()
+	var calls []string
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "**execute**") {
+			calls = append(calls, strings.TrimRight(line, " \n"))
+		}
+	}
+	check.Slice(t, calls, []string{"✓ **execute**", "✓ **execute**", "✓ **execute** make"}, "the calls are %q")
+	if strings.Contains(text, "** \n") {
+		t.Error("a line ends with a space")
 	}
 }

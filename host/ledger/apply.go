@@ -37,8 +37,14 @@ func (l *Ledger) apply(p target, done func(error)) {
 		done(fmt.Errorf("it has another name, and cannot be written without that: %w", err))
 		return
 	}
-	if disk := onDisk(p.path); p.made && p.want.Exists && isText(disk) && p.nothingOf(disk) {
-		p.under = func(_, _ string) *string { return new("") } // what is wanted is in the buffer alone
+	onlyUnsaved := false // all that remains of a file made by the agent is text that only its buffer has
+	if p.made {
+		disk := onDisk(p.path)
+		p.users = l.record.Users(p.path, disk.Text)
+		onlyUnsaved = isText(disk) && p.nothingOf(disk)
+	}
+	if onlyUnsaved && p.want.Exists {
+		p.under = func(_, _ string) *string { return new("") }
 	}
 	switch {
 	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
@@ -47,7 +53,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 		l.apply(target{path: p.back, want: p.want, taken: p.taken}, done)
 	case p.back != "":
 		l.moveBack(p, done)
-	case p.want == p.now && p.onlyUnsaved():
+	case p.want == p.now && onlyUnsaved:
 		l.removeFile(p.path, done)
 	case p.want == p.now:
 		done(nil)
@@ -82,12 +88,6 @@ func (l *Ledger) separate(p target) error {
 func (p target) unlikeForm(w buffers.Written) bool {
 	is := contentOf(cmp.Or(w.Disk, w.After), w.FormAfter)
 	return p.want.Exists && (p.now.Form != p.want.Form || isText(is) && is.Form != p.want.Form && !is.StandsAs(p.want.Form))
-}
-
-// onlyUnsaved reports whether all that remains of a file made by the agent is text that only its buffer has.
-func (p target) onlyUnsaved() bool {
-	disk := onDisk(p.path)
-	return p.made && isText(disk) && p.nothingOf(disk)
 }
 
 // nothingOf reports whether the disk has no line of what is wanted, and none that was the user's there: what else they have

@@ -211,7 +211,7 @@ func (l *Ledger) deciding(d Decision, f review.File) (is deciding, err error) {
 	}
 	is.to = target{
 		path: f.Path, now: is.plan.Now, want: is.plan.Want, back: is.plan.Back, taken: l.taken[f.Path].all,
-		made: d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists, users: l.record.Users(f.Path, onDisk(f.Path).Text),
+		made: d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists,
 	}
 	is.left = l.record.Left(f.Path)
 	if is.plan.Edits() && is.plan.Back == "" {

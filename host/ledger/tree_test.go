@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -227,22 +226,23 @@ func (r *randomTrees) turn(kills bool) {
 func (r *randomTrees) same() {
 	r.t.Helper()
 	alike := func(is, mine string) bool {
-		return is == mine || usersLine.MatchString(mine) && slices.Equal(linesOf(is), linesOf(mine))
+		return slices.Equal(usersIn(is), usersIn(mine)) && usersLine.ReplaceAllString(is, "") == usersLine.ReplaceAllString(mine, "")
 	}
 	if is := r.all(); !maps.EqualFunc(is, r.mine, alike) {
 		r.t.Errorf("there is\n%s\nwanted\n%s", listed(is), listed(r.mine))
 	}
 }
 
-// linesOf are the lines of a file of which nobody knows where a line of the user's stood, or with which end: it was typed where
-// an agent had removed all.
-func linesOf(is string) []string {
-	mode, text, _ := strings.Cut(is, " ")
-	data, _ := strconv.Unquote(text)
-	return append(slices.Sorted(slices.Values(strings.Fields(data))), mode)
-}
+// usersLine is a line that the user has typed, in a quoted text.
+var usersLine = regexp.MustCompile(`u\d+(\\r)?\\n`)
 
-var usersLine = regexp.MustCompile(`\bu\d+\\n`)
+// usersIn are the user's lines of a file: where an agent had removed all around them nobody knows where they stood, or with
+// which end.
+func usersIn(is string) []string {
+	list := usersLine.FindAllString(strings.ReplaceAll(is, `\r`, ""), -1)
+	slices.Sort(list)
+	return list
+}
 
 func listed(files map[string]string) string {
 	var b strings.Builder

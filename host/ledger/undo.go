@@ -215,7 +215,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		done()
 		return
 	}
-	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made, users: l.record.Users(path, onDisk(path).Text)}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
 	if was := l.taken[path]; was.turn == u.turn && !u.again {
 		to.taken = was.its
 	}
