@@ -1283,3 +1283,26 @@ func TestPermissionsAfterAConflictBeforeAllWasKilled(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "undone, there is %s")
 }
+
+// Permissions that the agent gave a file with a text in conflict are of the turn that did that, where the host was killed in it
+// and Neovim in the next one.
+func TestPermissionsOfATurnBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.chmod("f", 0o600)
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.sync()
+	w.chmod("f", 0o644)
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.killed(true)
+	w.begin()
+	w.clientWrites("g", "", "a2\n") // which is saved
+	w.killed(false)
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "a1\n"`, "undone, there is %s")
+}

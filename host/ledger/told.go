@@ -92,6 +92,8 @@ func tellChange(w buffers.Written, by string) toldChange {
 	}
 	if w.Disk == nil && !w.Unsaved {
 		c.disk = c.now
+	} else if c.disk.Exists {
+		c.disk.Mode = c.now.Mode
 	}
 	return c
 }
@@ -240,7 +242,6 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 	f, recorded := l.record.File(c.Path)
 	removed := recorded && !f.Present.Exists
 	disk, had := c.disk, c.before
-	disk.Mode = c.now.Mode
 	switch {
 	case had.Exists:
 	case c.Had == nil && removed: // no line is left in the buffer
