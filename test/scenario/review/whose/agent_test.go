@@ -421,7 +421,10 @@ func (r *whoseRound) disk(name string) string {
 		return fmt.Sprintf("cat %s >> %s", r.stage(data), path)
 	case n < 6 && r.may("empties"):
 		r.did("agent empties %s", name)
-		r.all(name, (*userFile).overruleAll)
+		r.all(name, func(u *userFile) {
+			u.overruleAll()
+			u.formed = u.formed && len(u.lines) > 0 // else what the buffer keeps of the agent's form goes for the user's next line
+		})
 		return ": > " + path
 	case n < 8 && r.may("removes"):
 		r.did("agent removes %s", name)
