@@ -160,7 +160,7 @@ func (l *Ledger) restore(p target, done func(error)) {
 		}
 	}
 	l.see(p.path, true, func(seen fileState) {
-		if seen.Mark() != p.now.Mark() {
+		if seen.Mark() != p.now.Mark() || l.savedOver(p.now, seen) {
 			done(errMovedOn)
 			return
 		}
@@ -170,6 +170,12 @@ func (l *Ledger) restore(p target, done func(error)) {
 			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.buffer,
 		}, l.applied(ended(done)))
 	})
+}
+
+// savedOver reports whether the disk has what the user has saved over what is no text, though they have undone that in the
+// buffer since: nothing can be merged with it.
+func (l *Ledger) savedOver(now review.Content, seen fileState) bool {
+	return now.Opaque && seen.unsaved && len(l.behind[seen.path]) == 0 && onDisk(seen.path).Mark() != now.Mark()
 }
 
 // makeRoom removes a folder without files where a file is to be again; anything else stays, and is told when it is to be

@@ -598,3 +598,24 @@ func TestSavedButNotRead(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "there is %s")
 }
+
+// What the user has saved in a file that the agent had made no text stays on the disk, also where they have undone it in the
+// buffer since.
+func TestSavedInNoTextAndUndoneInItsBuffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "\x00f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "\x00a1\n")
+	w.sees("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.saves("f")
+	w.types("f", func(string) string { return "\x00a1\n" })
+	w.end()
+	if err := w.undo(false); !errors.Is(err, errMovedOn) {
+		t.Errorf("undone: %v", err)
+	}
+	check.Equal(t, w.onDisk("f"), "\x00a1\nu1\n", "undone, the disk has %q")
+	check.Equal(t, w.sees("f"), "\x00a1\n", "undone, there is %q")
+}
