@@ -286,6 +286,7 @@ func (l *Ledger) knowOwn(plan review.Plan, left string) {
 		}
 		if l.turn != nil {
 			l.turn.seen[path] = is
+			l.turn.spot(fileState{path: path}) // it may be another file now
 			if _, told := l.turn.disk[path]; told || l.loaded[path] {
 				l.turn.disk[path] = onDisk(path)
 			}

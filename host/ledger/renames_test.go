@@ -760,3 +760,23 @@ func TestMadeUnderANameLeftBeforeThePrompt(t *testing.T) {
 		check.Equal(t, w.tree(), `g 644 "f1\n"`, "told first %v: there is %s", toldFirst)
 	}
 }
+
+// A file that a refusal has put back is another one on the disk; where the agent moves that, and the user types into it at once,
+// it was moved still.
+func TestMovedAfterARefusalHadPutItBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.sync()
+	w.call("move", func() { w.move("f", "g") }, "f", "g")
+	w.decide(review.Reject, "g")
+	w.sync()
+	w.move("f", "h")
+	w.edit("h")
+	w.types("h", func(now string) string { return now + "u1\n" })
+	check.Equal(t, w.changes(), "moved h from f\n", "the changes are %q")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "refused, there is %s")
+}
