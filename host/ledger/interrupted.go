@@ -414,6 +414,9 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	was, is := had, now.Content
 	is.Text = shows.Text
 	was.Text = shows.Text
+	if now.unsaved {
+		l.noteUnsaved(t, now.path)
+	}
 	all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text)
 	has := all == shows.Text && len(conflicts) == 0 || tookIn(had.Text, now.Text, shows.Text)
 	if has {

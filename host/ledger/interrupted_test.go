@@ -1306,3 +1306,23 @@ func TestPermissionsOfATurnBeforeAllWasKilled(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "a1\n"`, "undone, there is %s")
 }
+
+// What was kept before the user typed says nothing of what the agent then writes there, where the host is killed before it hears
+// of that, and what they have typed is given up.
+func TestKeptBeforeTheHostDiedUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n=\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.clientWrites("f", "f1\n=\n", "a4\n=\n")
+	w.decide(review.Keep, "f")
+	w.sync()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.write("f", "a14\na13\n=\n")
+	w.killed(true)
+	w.wipe("f")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "a4\n=\n"`, "refused, there is %s")
+}
