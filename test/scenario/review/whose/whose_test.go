@@ -562,7 +562,11 @@ func (r *whoseRound) refuses() {
 	for name := range r.files {
 		for other, f := range r.files {
 			if f.kin == r.files[name].kin && (f.refused.opaque || f.refused.bytes || bytes.ContainsRune(r.data(name), 0)) && cannot(name, "you have changed it too, and a file that is not text") {
-				stay(name, other)
+				for at, f := range r.files { // wherever it had been
+					if f.kin == r.files[name].kin {
+						stay(at)
+					}
+				}
 			}
 			_, has := decode(r.data(other))
 			users := f.refused.exists == present && f.refused.remade || slices.ContainsFunc(has, func(line string) bool {
