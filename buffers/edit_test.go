@@ -842,6 +842,7 @@ func TestRestoreOfAnotherEncoding(t *testing.T) {
 			{"agent\n", "…", "\xff\xfe\xe9\x00\n\x00", "é\n…", "utf-16le", "\xff\xfe\xe9\x00\n\x00\x26\x20\n\x00"},
 			{"\xe8\n", "mine", "\xff\xfe\xe9\x00\n\x00", "é\nmine", "utf-16le", "\xff\xfe\xe9\x00\n\x00m\x00i\x00n\x00e\x00\n\x00"},
 			{"\xe8\n", "mine", "\xc3\xa9\n", "é\nmine", "utf-8", "\xc3\xa9\nmine\n"},
+			{"\xff\xfe\xe8\x00\n\x00", "mine", "o\xe9o\n", "oéo\nmine", "latin1", "o\xe9o\nmine\n"},
 		} {
 			path := n.edit("d.txt", c.was)
 			w.settle()

@@ -234,7 +234,7 @@ func (o *syncing) look() {
 		o.text, o.form, o.decoded = decode(o.disk.data, "utf-8")
 		o.encoding = o.form.encoding
 	}
-	if text, form := detect(o.disk.data); form.encoding != cmp.Or(o.buf.Encoding, "utf-8") && (form.bom && !o.left || o.own && o.buf.Modified && !o.decoded) {
+	if text, form := detect(o.disk.data); form.encoding != cmp.Or(o.buf.Encoding, "utf-8") && (!o.left && (form.bom || lostMark(o.buf, o.disk.data)) || o.own && o.buf.Modified && !o.decoded) {
 		o.text, o.form, o.encoding, o.decoded = text, form, form.encoding, o.buf.Format != "mac"
 	}
 	if o.buf.Modified && !o.left && isBinary(o.text) && ok && !isBinary(had.text) {
@@ -457,10 +457,14 @@ func becameUTF8(l live, had string, data []byte) bool {
 		old, err := format{encoding: encoding}.encode(had)
 		return err == nil && !multibyte(old) && multibyte(data)
 	case "utf-16le", "utf-16":
-		lost := l.Bom && !bytes.HasPrefix(data, []byte(boms[encoding]))
-		return len(data) > 0 && utf8.Valid(data) && (lost || bytes.IndexByte(data, 0) < 0)
+		return len(data) > 0 && utf8.Valid(data) && (lostMark(l, data) || bytes.IndexByte(data, 0) < 0)
 	}
 	return false
+}
+
+// lostMark reports whether a file was UTF-16 with a byte order mark, and has none now: then it is something else.
+func lostMark(l live, data []byte) bool {
+	return l.Bom && strings.HasPrefix(l.Encoding, "utf-16") && len(data) > 0 && !bytes.HasPrefix(data, []byte(boms[l.Encoding]))
 }
 
 // multibyte reports whether bytes are UTF-8 that says more than ASCII.
