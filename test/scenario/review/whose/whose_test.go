@@ -423,9 +423,13 @@ func (r *whoseRound) turn() {
 	for name, f := range r.files {
 		u := f.refused.clone()
 		r.adopt(name, u)
-		for line, l := range f.refused.lines { // what another program of theirs has written reaches the buffer later
-			if is := u.lines[line]; is != nil && l.buffer == either && is.buffer != is.disk {
+		follows := r.loaded(name) && r.Value(`vim.bo[...].modified`, r.buffers[name]) == false
+		for line, is := range u.lines { // what another program of theirs has written reaches the buffer later
+			if l := f.refused.lines[line]; l != nil && l.buffer == either && is.buffer != is.disk {
 				is.buffer, is.disk = either, either
+			}
+			if is.buffer != is.disk && follows { // also where their undo has left nothing unsaved
+				is.buffer = either
 			}
 		}
 		f.undone = append(f.undone, u)
