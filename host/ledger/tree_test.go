@@ -24,10 +24,12 @@ func TestRandomTrees(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := &randomTrees{world: newWorld(t), Rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
+			defer func() {
+				if t.Failed() {
+					t.Logf("-seed %d, round %d:\n%s", *seed, i, strings.Join(r.log, "\n"))
+				}
+			}()
 			r.run()
-			if t.Failed() {
-				t.Logf("-seed %d, round %d:\n%s", *seed, i, strings.Join(r.log, "\n"))
-			}
 		})
 	}
 }

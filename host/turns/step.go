@@ -2,6 +2,7 @@ package turns
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -27,6 +28,14 @@ func Steps(files []FileChange, now []review.Content, taken map[string]bool) []St
 	became := map[string]review.Content{} // by path, by the steps before
 	var steps []Step
 	done := make([]bool, len(files))
+	inTheWay := func(path string) bool { // a file that has to go first is where the path has a folder
+		for i, f := range files {
+			if !done[i] && strings.HasPrefix(path, f.Path+"/") {
+				return true
+			}
+		}
+		return false
+	}
 	take := func(which func(FileChange) bool) (took bool) {
 		for i, f := range files {
 			if done[i] || !which(f) {
@@ -51,7 +60,7 @@ func Steps(files []FileChange, now []review.Content, taken map[string]bool) []St
 	}
 	take(func(f FileChange) bool { return f.Under }) // then disk and buffer have the same of the rest
 	take(func(f FileChange) bool { return !f.Before.Exists })
-	for take(func(f FileChange) bool { return f.OldPath != "" && !taken[f.OldPath] }) {
+	for take(func(f FileChange) bool { return f.OldPath != "" && !taken[f.OldPath] && !inTheWay(f.OldPath) }) {
 	}
 	take(func(FileChange) bool { return true })
 	return steps

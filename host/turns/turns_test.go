@@ -295,13 +295,15 @@ func TestOrderOfSteps(t *testing.T) {
 		{Path: "g", Before: text("6"), After: none, Under: true}, // which the buffer has not
 		{Path: "h", OldPath: "i", Before: text("7"), After: text("7")},
 		{Path: "i", OldPath: "j", Before: text("8"), After: text("8")},
+		{Path: "k", OldPath: "l/m", Before: text("9"), After: text("9")}, // l is a file now
+		{Path: "l", OldPath: "n", Before: text("10"), After: text("10")},
 	}
-	now := []review.Content{none, text("b"), text("1"), text("2"), text("3"), text("5"), text("5"), text("7"), text("8")}
+	now := []review.Content{none, text("b"), text("1"), text("2"), text("3"), text("5"), text("5"), text("7"), text("8"), text("9"), text("10")}
 	var got []string
 	for _, step := range Steps(files, now, map[string]bool{"c": true, "e": true, "i": true}) {
 		got = append(got, fmt.Sprintf("%s %s %s%s", step.Of.Path, step.Want.Text, step.Back, step.Note))
 	}
-	want := []string{"g 6 ", "a/b  ", "c 1 b", "d 2 c", "i 8 j", "h 7 i", "a a ", "f 3 cannot go back to e, where another file is", "g 4 "}
+	want := []string{"g 6 ", "a/b  ", "c 1 b", "d 2 c", "i 8 j", "l 10 n", "h 7 i", "k 9 l/m", "a a ", "f 3 cannot go back to e, where another file is", "g 4 "}
 	check.Slice(t, got, want, "%q")
 }
 
