@@ -460,3 +460,21 @@ func TestManyConflicts(t *testing.T) {
 		n.want("getline(5001)", "theirs 5000")
 	})
 }
+
+// A conflict ends where the file with the agent's lines is removed: there is nothing to take any more.
+func TestConflictOfAFileThatIsRemoved(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		n.keys("ccmine<Esc>")
+		n.put("a.txt", "ONE\n")
+		w.settle()
+		n.asksNothing("checktime")
+		w.settle()
+		n.wantClashes("0-1 mine|ONE")
+		n.change(path, noFile)
+		n.wantClashes()
+		n.wantText("mine")
+		n.want("&modified", int64(1))
+	})
+}

@@ -361,6 +361,7 @@ function M.remove(args)
     pcall(api.nvim_buf_delete, buf, { force = true })
   end
   if api.nvim_buf_is_loaded(buf) then
+    require('acp.files.conflict').clear(buf) -- nothing of the agent's is left
     track.look(buf)
   end
   return { wiped = not api.nvim_buf_is_loaded(buf) }
