@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -550,7 +549,7 @@ func TestSavedAndRemovedAtOnce(t *testing.T) {
 		w.clientWrites("f", "f1\n", text)
 		w.remove("f")
 		w.end()
-		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Since: time.Now()})
+		w.tellsOfSave("f", text, true)
 		w.sync()
 		check.Equal(t, len(w.files()), 0, "listed are %d files")
 		w.wipe("f")
@@ -572,7 +571,7 @@ func TestSavedBeforeARemovalThatIsHeardOfFirst(t *testing.T) {
 		w.sh(take)
 		w.follow(w.path("f"), true)
 		w.sync()
-		w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Text: &text, Since: time.Now()})
+		w.tellsOfSave("f", text, true)
 		w.wipe("f")
 		w.end()
 		check.Equal(t, w.changes(), listed, "%s: listed is %q", take)
@@ -590,8 +589,7 @@ func TestSavedButNotRead(t *testing.T) {
 	w.remove("f")
 	w.follow(w.path("f"), true)
 	w.sync()
-	older := "f1\n"
-	w.ledger.FileOpened(buffers.Opened{Path: w.path("f"), Loaded: true, Saved: true, Unread: true, Text: &older, Since: time.Now()})
+	w.tellsOfSave("f", "f1\n", false)
 	w.wipe("f")
 	w.end()
 	check.Equal(t, w.changes(), "deleted f -1,2+0,0\n", "listed is %q")

@@ -473,6 +473,11 @@ func (w *world) savesAs(name string, mode fs.FileMode) {
 	w.saved(name)
 }
 
+// tellsOfSave tells late of a save by a buffer, of a file that may be gone again by now; read says that text was read before.
+func (w *world) tellsOfSave(name, text string, read bool) {
+	w.ledger.FileOpened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Unread: !read, Text: &text, Since: time.Now()})
+}
+
 // saved tells that the user has written a file.
 func (w *world) saved(name string) {
 	for _, l := range w.sessions {

@@ -160,17 +160,13 @@ func (h *History) Seen(last *Turn, path string, now review.Content) {
 // made the file anew is still removed.
 func (h *History) Remade(last *Turn, path string, now review.Content) {
 	if last == nil || !last.made(path) {
-		h.remadeBefore(last, path, now)
+		h.RemadeBefore(last, path, now)
 	}
 }
 
-// Unmade says that undoing a turn, which had made a file, has left what the user has typed there: of what an earlier turn has
-// removed, that is the user's.
-func (h *History) Unmade(undone *Turn, path string, now review.Content) {
-	h.remadeBefore(undone, path, now)
-}
-
-func (h *History) remadeBefore(last *Turn, path string, now review.Content) {
+// RemadeBefore says that a file is the user's which turns other than last have removed: undoing last, which had made it, has
+// left what the user has typed there. last may be nil.
+func (h *History) RemadeBefore(last *Turn, path string, now review.Content) {
 	if last != nil {
 		path = last.wasAt(path)
 	}
