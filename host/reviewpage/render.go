@@ -321,7 +321,11 @@ func (b *body) file() {
 		*last = append(*last, p)
 		end = max(end, p.to)
 	}
-	if len(changes) == 0 && f.Status != review.Moved && len(review.Styles(f.Baseline, f.Present)) == 0 {
+	switch {
+	case len(changes) > 0 || f.Status == review.Moved || len(review.Styles(f.Baseline, f.Present)) > 0:
+	case b.entry.Conflicts > 0:
+		b.note("All of it conflicts with your unsaved text: <CR> shows it there.")
+	default:
 		b.note("An empty file.")
 	}
 	b.room = aroundAll

@@ -308,8 +308,9 @@ local function update_keys(buf)
   end
   if #state.list == 0 then
     M.clear(buf)
+  else
+    M.changed:emit()
   end
-  M.changed:emit()
 end
 
 ---Looks at the conflicts that an edit has touched.
@@ -340,6 +341,7 @@ function M.clear(buf)
   known[buf] = nil
   api.nvim_del_augroup_by_id(state.group)
   keymap.clear(buf, { places, drawn }, state.keys)
+  M.changed:emit()
 end
 
 ---Says what the user's `:write` did to the agent's lines.

@@ -392,6 +392,34 @@ func TestConflictsInTheReview(t *testing.T) {
 	})
 }
 
+// A file that is made under unsaved text of a removed one is in the review with its conflict, and both are gone when it is
+// refused.
+func TestConflictsOfAMadeFileInTheReview(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.WriteFile("code.txt", "one\n")
+		s.Command("edit code.txt")
+		p := s.Begin()
+		s.Command("wincmd t")
+		s.Shell("rm code.txt")
+		s.Await("a message", func() bool { return strings.Contains(s.Messages(), "was deleted on disk") })
+		turn := s.Prompt(p, "make")
+		s.Keys("ccmine<Esc>")
+		p.ToolCall("command", "execute", nil)
+		s.Shell("echo agent >code.txt")
+		p.Finish("command", nil)
+		p.EndTurn(turn)
+		s.Command("Acp review")
+		awaitPage(s, "new · 1 conflict")
+		awaitPage(s, "All of it conflicts with your unsaved text: <CR> shows it there.")
+		onPage(s, "code.txt")
+		s.Keys("x")
+		s.Await("no conflict in the review", func() bool { return !strings.Contains(page(s), "conflict") })
+		if _, err := os.Stat(filepath.Join(s.Dir, "code.txt")); err == nil {
+			t.Error("the file is there")
+		}
+	})
+}
+
 // Files without hunks are decided on their lines, and a move that was refused can be taken back.
 func TestReviewOfFilesWithoutHunks(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
