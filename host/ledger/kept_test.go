@@ -394,3 +394,24 @@ func TestAMoveKeptUnderUnsavedTextIsKept(t *testing.T) {
 	w.rereads("g")
 	check.Equal(t, w.changes(), "moved g from f kept\n", "the record has %q")
 }
+
+// A change that came under unsaved text after another one had been kept there waits when that text is given up.
+func TestChangedAfterWhatWasKeptUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n=\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.write("f", "a1\n=\n")
+	w.sees("f")
+	w.decide(review.Keep, "f")
+	w.types("f", func(string) string { return "u2\n=\nu1\n" })
+	w.write("f", "a2\n=\n")
+	w.sees("f")
+	w.end()
+	w.wipe("f")
+	check.Equal(t, w.changes(), "modified f -1,1+1,1\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "a1\n=\n"`, "refused, there is %s")
+}

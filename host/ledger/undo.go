@@ -289,7 +289,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 				}
 				l.userNow(is.path, is.Content) // including unsaved text
 			}
-			if step.Of.Made && is.Exists && !u.again {
+			if step.Of.Made && is.Exists {
 				l.history.RemadeBefore(u.turn, is.path, is.Content)
 			}
 			for _, seen := range now {

@@ -835,3 +835,26 @@ func TestSavedWhereItWasMovedBackIntoTheProject(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\nu\n"`, "there is %s")
 }
+
+// What one turn has removed and the next one has made anew goes and comes with each of them, also where the second is undone, done
+// again and undone.
+func TestRemovedInOneTurnAndMadeInTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.sync()
+	w.remove("f")
+	w.end()
+	w.begin()
+	w.sync()
+	w.write("f", "a1\n")
+	w.end()
+	for _, step := range []struct {
+		again bool
+		want  string
+	}{{false, ""}, {true, `f 644 "a1\n"`}, {false, ""}, {false, `f 644 "f1\n"`}} {
+		w.must(w.undo(step.again))
+		check.Equal(t, w.tree(), step.want, "again %v: there is %s", step.again)
+	}
+}
