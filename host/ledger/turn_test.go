@@ -312,6 +312,7 @@ func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
 		}
 		w.sync()
 		check.Contains(t, w.changes(), "moved n from f", "during %v: listed is %q", during)
+		check.Equal(t, w.ledger.Names(w.path("n")), true, "the agent was seen there: %v")
 		if f, _ := w.recorded("n"); f.Baseline != f.Present {
 			t.Errorf("during %v: it was %+v, and is %+v", during, f.Baseline, f.Present)
 		}

@@ -1096,3 +1096,23 @@ func TestFormAndPathUnderUnsavedText(t *testing.T) {
 		}
 	}
 }
+
+// What conflicts with unsaved text is the running turn's still where the user has refused it and taken that back: once their text
+// is given up, an undo of the turn takes it.
+func TestADecisionAboutAConflictIsTakenBackWhileTheTurnRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f1\nu1\n" })
+	w.write("f", "a1\nf1\na2\n")
+	w.sees("f")
+	var made Made
+	w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { made = m }})
+	w.makes(Decision{Path: made.Path(), Back: &made})
+	w.wipe("f")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "undone, there is %s")
+}

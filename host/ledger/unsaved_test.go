@@ -1081,3 +1081,28 @@ func TestSavedEmptyAndRemoved(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 ""`, "undone, there is %s")
 }
+
+// What the user brings back in the buffer of a file that the agent has changed and taken away comes back to the disk too: it was
+// there.
+func TestBroughtBackWhereTheFileWasTakenAway(t *testing.T) {
+	t.Parallel()
+	for _, take := range []string{"rm f", "mv f g"} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\nf3\n")
+			w.edit("f")
+			w.begin()
+			w.clientWrites("f", "f1\nf2\nf3\n", "f1\nf3\na1\n")
+			w.sh(take)
+			w.follow(w.path("f"), true)
+			w.types("f", func(string) string { return "f1\nf2\nf3\n" })
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "%s, undo %v: the disk has %q", take, undo)
+		}
+	}
+}
