@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"cmp"
+	"maps"
+	"os"
 	"slices"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -47,6 +49,34 @@ func (l *Ledger) saysOf(t *turn, path string) inStep {
 		last = t.Turn
 	}
 	return inStep{l.record.Image(path), l.history.Images(last, path)}
+}
+
+// modeUnder notes permissions that the agent has changed also in what record and turns said before something was unsaved, as the
+// file has them whatever the buffer has.
+func (l *Ledger) modeUnder(t *turn, path string, was, is os.FileMode) {
+	s, noted := l.inStep[path]
+	if !noted {
+		return
+	}
+	text := onDisk(path)
+	if list := l.behind[path]; len(list) > 0 {
+		text = list[0].was
+	}
+	changed := func(said review.Image) review.Image {
+		r := review.New(maxRecorded)
+		r.SetBack(path, said)
+		before, recorded := r.Present(path)
+		if !recorded {
+			before = text
+		}
+		after := before
+		before.Mode, after.Mode = was, is
+		r.Changed(path, before, after)
+		return r.Image(path)
+	}
+	in := maps.Clone(s.turns)
+	in[t.Turn] = changed(in[t.Turn])
+	l.inStep[path] = inStep{changed(s.record), in}
 }
 
 // nothingUnsaved says that a buffer matches the disk, or that a decision has changed what record and turns say of the

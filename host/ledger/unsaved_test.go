@@ -1106,3 +1106,29 @@ func TestBroughtBackWhereTheFileWasTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// A hunk that is refused under unsaved text stays refused where all is killed, also if the agent has changed the file's
+// permissions under that text.
+func TestRefusedUnderUnsavedTextAfterAChangeOfPermissions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n=\nu1\n")
+	w.named()
+	w.edit("f")
+	w.begin()
+	w.write("f", "a1\n=\nu1\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.types("f", func(string) string { return "a1\n=\n" })
+	w.write("f", "a1\na2\n=\nu1\n")
+	w.sees("f")
+	w.call("edit", func() { w.chmod("f", 0o755) }, "f")
+	w.decideFirst(review.Reject, "f")
+	w.killed(false)
+	w.begin()
+	w.write("f", "a3\n=\nu1\n")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n=\nu1\n"`, "refused, there is %s")
+}

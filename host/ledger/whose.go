@@ -145,7 +145,11 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	case was.Mark() == now.Mark():
 		l.userNow(now.path, now.Content)
 	default:
-		delete(l.inStep, now.path) // the record no longer says so
+		if now.loaded {
+			l.modeUnder(t, now.path, was.Mode, now.Mode)
+		} else {
+			delete(l.inStep, now.path) // the record no longer says so
+		}
 		if !now.Exists {
 			l.noteTaken(now.path, was)
 		}
