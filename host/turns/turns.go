@@ -332,7 +332,11 @@ func change(of, was, is review.Content) review.Content {
 			return is
 		}
 	}
-	of.Text, _ = buffers.Merge(was.Text, of.Text, is.Text)
+	text, conflicts := buffers.Merge(was.Text, of.Text, is.Text)
+	if len(conflicts) > 0 { // lines of a later turn were among those that go
+		text, _ = buffers.Withdraw(was.Text, of.Text, is.Text)
+	}
+	of.Text = text
 	return of.Restyled(was, is)
 }
 

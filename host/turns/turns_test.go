@@ -459,3 +459,12 @@ func TestWhatATurnHas(t *testing.T) {
 		t.Errorf("its name is %q, another's %q", turn.Name(), other.Name())
 	}
 }
+
+// A refusal takes a turn's lines also where a later turn has put others among them.
+func TestRefusedAmongLaterLines(t *testing.T) {
+	turn, h, text := Begin("", time.Time{}), History{}, review.Text
+	turn.Changed("/a", text("1\n"), text("1\n2\n"))
+	turn.Decided("/a", text("1\n3\n2\n"), text("1\n"))
+	h.Take(turn)
+	check.Equal(t, len(turn.Files), 0, "%d files are left")
+}
