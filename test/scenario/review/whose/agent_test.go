@@ -334,10 +334,12 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 			u.unsureOf(line)
 		}
 	}
-	if f, _ := decode(r.data(name)); len(text) > 0 && f.unfinished != u.form.unfinished {
-		u.acceptedEnd(text[len(text)-1])
-		for _, f := range r.kin(name) { // to which it may go back
-			f.refused.formed = false
+	if f, _ := decode(r.data(name)); len(text) > 0 {
+		if f.unfinished != u.form.unfinished {
+			u.acceptedEnd(text[len(text)-1])
+		}
+		for _, was := range r.kin(name) { // to which it may go back
+			was.refused.formed = was.refused.formed && f.unfinished == u.form.unfinished && f.unfinished == was.refused.form.unfinished
 		}
 	}
 	if !exists && r.data(name) != nil {
