@@ -97,22 +97,29 @@ func TestTheFolderOfPaths(t *testing.T) {
 	}
 }
 
-// A folder that the agent has made goes with its last file also where that is refused while the session's first turn runs.
-func TestAFolderGoesWhileTheTurnRuns(t *testing.T) {
+// A folder that the agent has made goes with its last file also where that is refused while the session's first turn runs, or a
+// turn later.
+func TestAFolderGoesWhenItsFileIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.begin()
-	w.sync()
-	w.call("edit", func() {
-		w.must(os.Mkdir(w.path("d"), 0o755))
-		w.write("d/f", "a1\n")
-	}, "d/f")
-	for buffers.IdentityOf(w.path("d")).MadeSince(time.Now().Add(-Coarse)) { // the clock goes on
-		runtime.Gosched()
+	for _, later := range []bool{false, true} {
+		w := newWorld(t)
+		w.begin()
+		w.sync()
+		w.call("edit", func() {
+			w.must(os.Mkdir(w.path("d"), 0o755))
+			w.write("d/f", "a1\n")
+		}, "d/f")
+		for buffers.IdentityOf(w.path("d")).MadeSince(time.Now().Add(-Coarse)) { // the clock goes on
+			runtime.Gosched()
+		}
+		if later {
+			w.end()
+			w.begin()
+		}
+		w.decide(review.Reject, "")
+		if _, err := os.Lstat(w.path("d")); err == nil {
+			t.Errorf("a turn later %v: the folder stays", later)
+		}
+		w.end()
 	}
-	w.decide(review.Reject, "")
-	if _, err := os.Lstat(w.path("d")); err == nil {
-		t.Error("the folder stays")
-	}
-	w.end()
 }

@@ -858,3 +858,26 @@ func TestRemovedInOneTurnAndMadeInTheNext(t *testing.T) {
 		check.Equal(t, w.tree(), step.want, "again %v: there is %s", step.again)
 	}
 }
+
+// Undoing a turn leaves the one before it what that has changed on the disk under unsaved text.
+func TestUndoneTurnByTurnUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "a1\nf2\nf3\n")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.sync()
+	w.write("f", "a1\nf2\na3\n")
+	w.sees("f")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "a1\nf2\nf3\n", "undone, the disk has %q")
+	w.wipe("f")
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undone again, the disk has %q")
+}
