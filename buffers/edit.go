@@ -317,6 +317,17 @@ func (w *liveWrite) remove(ctx context.Context, l live, disk file, before *strin
 	return applied, nil
 }
 
+// RemoveLinks removes the symbolic links at a path where a file is to be again, and at its folders as far as they are
+// inside: its buffer hears of the file, rather than that there is none.
+func (f *Files) RemoveLinks(path string, inside func(string) bool) {
+	for at := path; inside(at); at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			f.removed.Store(path, true)
+			_ = os.Remove(at)
+		}
+	}
+}
+
 func (f *Files) restore(ctx context.Context, r Restored) (Written, error) {
 	path, data := r.Path, r.Data
 	l, err := f.live(ctx, path)

@@ -165,7 +165,7 @@ func (l *Ledger) restore(p target, done func(error)) {
 			return
 		}
 		l.originals.keepDisk(p.path, p.now)
-		makeRoom(p.path)
+		l.makeRoom(p.path)
 		l.config.Files.Restore(context.Background(), buffers.Restored{
 			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.buffer,
 		}, l.applied(ended(done)))
@@ -178,9 +178,10 @@ func (l *Ledger) savedOver(now review.Content, seen fileState) bool {
 	return now.Opaque && seen.unsaved && len(l.behind[seen.path]) == 0 && onDisk(seen.path).Mark() != now.Mark()
 }
 
-// makeRoom removes a folder without files where a file is to be again; anything else stays, and is told when it is to be
-// written over.
-func makeRoom(path string) {
+// makeRoom removes what is where a file is to be again: symbolic links, which no path of the record had when the file was
+// there, and a folder without files. Anything else stays, and is told when it is to be written over.
+func (l *Ledger) makeRoom(path string) {
+	l.config.Files.RemoveLinks(path, l.config.Inside)
 	var dirs []string
 	if err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -256,8 +257,8 @@ func (l *Ledger) reform(p target, w buffers.Written, done func(error)) {
 
 // moveBack puts a file back where it was before it was moved, with what is wanted in it.
 func (l *Ledger) moveBack(p target, done func(error)) {
-	makeRoom(p.back)
-	if _, err := os.Lstat(p.back); err == nil {
+	l.makeRoom(p.back)
+	if isThere(p.back) {
 		done(fmt.Errorf("it cannot go back to %s, where another file is", l.config.Short(p.back)))
 		return
 	}

@@ -57,6 +57,7 @@ type Files interface {
 	Restore(context.Context, buffers.Restored, func(buffers.Written, error))
 	InStep(path string) (text, form string, known bool)
 	WasInStep(path, text, form string)
+	RemoveLinks(path string, inside func(string) bool)
 }
 
 // Saves stores sessions by their keys. Any goroutine may use it.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +125,8 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 		}
 		for _, snap := range from {
 			for _, ch := range snap.Changes(after) {
-				if odd(ch.Before) || odd(ch.After) || ch.After.Changed > ended.Add(Coarse).UnixNano() {
+				linked := ch.Before.Kind == checkpoint.File && ch.After.Kind == checkpoint.Symlink // then the file is gone
+				if odd(ch.Before) || odd(ch.After) && !linked || ch.After.Changed > ended.Add(Coarse).UnixNano() {
 					continue
 				}
 				if ch.OldPath != "" || ch.Before.Kind == checkpoint.None {
@@ -139,7 +139,7 @@ func (l *Ledger) doubtful(t *turn, after *checkpoint.Snapshot, ended time.Time) 
 					fresh = append(fresh, ch.Path)
 				case ch.Before.Sum.IsZero():
 					unkept = append(unkept, ch.Path)
-				case ch.After.Kind == checkpoint.None:
+				case ch.After.Kind == checkpoint.None, linked:
 					paths[ch.Path] = true
 				default:
 					others[ch.Path] = true
@@ -263,7 +263,7 @@ func (t *turn) origin(now fileState) string {
 		}
 	}
 	from = t.MovedTo(from)
-	if _, err := os.Lstat(from); from == "" || err == nil {
+	if from == "" || isThere(from) {
 		return ""
 	}
 	return from

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/review"
 )
 
@@ -53,6 +54,9 @@ func (l *Ledger) see(path string, settle bool, done func(fileState)) {
 			s.Mode = seen.Mode
 		}
 		l.box.Put(func() {
+			if s.path != path && s.path != "" && l.hadFile(path) {
+				s = fileState{path: path} // a symbolic link is there, or above it: the file itself is gone
+			}
 			if is, _ := l.record.Present(s.path); is.Text == s.Text {
 				s.Text = is.Text // one copy in memory, as there may be thousands of files
 			}
@@ -65,6 +69,17 @@ func (l *Ledger) see(path string, settle bool, done func(fileState)) {
 		return
 	}
 	w.Look(path, settle, maxReviewed, answer)
+}
+
+// hadFile reports whether there was a file at a path itself, as far as record and turns know.
+func (l *Ledger) hadFile(path string) bool {
+	if _, recorded := l.record.File(path); recorded {
+		return true
+	}
+	if t := l.turn; t != nil && (t.seen[path].Exists || t.first != nil && t.first.State(path).Kind == checkpoint.File) {
+		return true
+	}
+	return l.history.Names(path)
 }
 
 // seeAll looks at files, all as they are at the end: one that has reportedly changed meanwhile counts as not looked at.

@@ -22,7 +22,7 @@ func (l *Ledger) foldersSince(began time.Time, moves [][2]string) folders {
 	for _, m := range moves {
 		from, to := filepath.Dir(m[0]), filepath.Dir(m[1])
 		for ; m[0] != ""; from, to = filepath.Dir(from), filepath.Dir(to) {
-			if _, err := os.Lstat(from); err == nil {
+			if isThere(from) {
 				break
 			}
 			f.moved[to] = true

@@ -109,8 +109,21 @@ func decoded(data []byte) review.Content {
 	return contentOf(&text, buffers.Form(data))
 }
 
+// isThere reports whether something is at a path itself, rather than where a symbolic link leads.
+func isThere(path string) bool {
+	real, err := buffers.RealPath(path)
+	if err != nil || real != path {
+		return false
+	}
+	_, err = os.Lstat(path)
+	return err == nil
+}
+
 // onDisk returns what the disk has at a path, whatever a buffer has.
 func onDisk(path string) review.Content {
+	if !isThere(path) {
+		return review.Content{}
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return review.Content{}

@@ -286,7 +286,7 @@ func TestWhateverIsTold(t *testing.T) {
 		},
 		"a file that becomes a link": {
 			do:     func(w *world) { w.sh("rm f; ln -s g f") },
-			listed: "", left: "",
+			listed: "deleted f pending", left: "f=f1 f2",
 		},
 	} {
 		for _, undo := range []bool{false, true} {

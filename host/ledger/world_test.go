@@ -650,6 +650,9 @@ func (w *world) Tracks() <-chan struct{} {
 
 func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Seen, error)) {
 	w.between("look", path)
+	if real, err := buffers.RealPath(path); err == nil {
+		path = real
+	}
 	if settle {
 		w.follow(path, false)
 	}
@@ -816,6 +819,14 @@ func (w *world) WasInStep(path, text, _ string) {
 	}
 	if _, told := w.inStep[path]; !told {
 		w.inStep[path] = text
+	}
+}
+
+func (w *world) RemoveLinks(path string, inside func(string) bool) {
+	for at := path; inside(at); at = filepath.Dir(at) {
+		if _, err := os.Readlink(at); err == nil {
+			_ = os.Remove(at)
+		}
 	}
 }
 

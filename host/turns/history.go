@@ -121,6 +121,13 @@ func (h *History) Decided(last *Turn, path, back string, was, is review.Content,
 	}
 }
 
+// Names reports whether a turn, also one that was undone, has a file at a path, now or before.
+func (h *History) Names(path string) bool {
+	has := func(f FileChange) bool { return f.Path == path || f.OldPath == path }
+	return slices.ContainsFunc(h.Turns, func(t *Turn) bool { return slices.ContainsFunc(t.Files, has) }) ||
+		slices.ContainsFunc(h.Undone, func(u Undone) bool { return slices.ContainsFunc(u.Files, has) })
+}
+
 // Images returns what the turns, the last of which may be nil, say of a file now.
 func (h *History) Images(last *Turn, path string) map[*Turn]review.Image {
 	are := map[*Turn]review.Image{}

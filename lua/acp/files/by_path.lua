@@ -14,6 +14,8 @@ local real = require('acp.rpc.path').real
 local known = {}
 ---@type table<string, integer[]> the buffers of a path
 local paths = {}
+---@type table<string, integer> the buffer of a name
+local names = {}
 ---@type table<integer, true> those to be looked at again
 local stale = {}
 ---@type table<integer, true> those that may get a name without an event, as the first buffer does
@@ -23,8 +25,12 @@ local newest
 
 ---@param buf integer
 local function drop(buf)
-  local path = known[buf] and known[buf].path
+  local was = known[buf]
+  local path = was and was.path
   known[buf], stale[buf], unnamed[buf] = nil, nil, nil
+  if was and names[was.name] == buf then
+    names[was.name] = nil
+  end
   if path then
     local rest = vim.tbl_filter(function(other)
       return other ~= buf
@@ -41,7 +47,7 @@ local function note(buf)
   end
   local name = api.nvim_buf_get_name(buf)
   local path = name:sub(1, 1) == '/' and real(name) or nil
-  known[buf] = { name = name, path = path }
+  known[buf], names[name] = { name = name, path = path }, buf
   if path then
     paths[path] = paths[path] or {}
     table.insert(paths[path], buf)
@@ -53,7 +59,7 @@ end
 
 --- The names may lead to other files now.
 local function look_at_all()
-  known, paths, stale, unnamed, newest = {}, {}, {}, {}, 0
+  known, paths, names, stale, unnamed, newest = {}, {}, {}, {}, {}, 0
 end
 
 local function watch()
@@ -72,6 +78,22 @@ local function watch()
     drop(event.buf)
   end)
   on({ 'FocusGained', 'DirChanged' }, look_at_all)
+end
+
+--- Looks again at the buffers of a path whose names do not lead there any more, as a symbolic link
+--- has come or gone.
+---@param path string real path
+local function follow_links(path)
+  local named = names[path]
+  if named and known[named].path ~= path then
+    note(named)
+  end
+  for _, buf in ipairs(vim.list_slice(paths[path] or {})) do
+    local name = known[buf].name
+    if name ~= path and real(name) ~= path then
+      note(buf)
+    end
+  end
 end
 
 --- The loaded buffer that shows a file; one that is not a file, by its 'buftype', only if no other
@@ -95,6 +117,7 @@ function M.find(path)
   for buf in next, stale do
     note(buf)
   end
+  follow_links(path)
   local special
   for _, buf in ipairs(paths[path] or {}) do
     if api.nvim_buf_is_loaded(buf) then

@@ -1,6 +1,8 @@
 package review
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -214,4 +216,46 @@ func TestUnsavedTextStaysUnsavedWhenItsFileIsMovedAgain(t *testing.T) {
 		is(b, "1\n2\n3\nmore\n")
 		is(a, "no file")
 	})
+}
+
+// A file that the agent moves, leaving a symbolic link in its place, comes back in place of that, with what the user has typed in
+// its buffer meanwhile.
+func TestMovesThatLeaveLinks(t *testing.T) {
+	for how, moved := range map[string]string{"mkdir d; mv a d/a; ln -s d/a a": "d/a", "mv s l; ln -s l s": "l/b"} {
+		for _, typed := range []bool{false, true} {
+			t.Run(fmt.Sprint(moved, ", typed ", typed), func(t *testing.T) {
+				scene.Each(t, func(t *testing.T, s *scene.Scene) {
+					s.RecordNotifications()
+					s.Shell("mkdir s; echo 1 >a; echo 2 >s/b")
+					before := tree(s)
+					var bufs []int
+					for _, name := range []string{"a", "s/b"} {
+						s.Command("edit " + name)
+						bufs = append(bufs, s.LuaInt(`vim.api.nvim_get_current_buf()`))
+					}
+					p := s.Begin()
+					turn := s.Prompt(p, "move")
+					lines := [][]string{{"1"}, {"2"}}
+					if typed {
+						for i, buf := range bufs {
+							s.Lua(nil, `vim.api.nvim_buf_set_lines(..., -1, -1, true, { 'mine' })`, buf)
+							lines[i] = append(lines[i], "mine")
+						}
+					}
+					p.ToolCall("command", "execute", nil)
+					s.Shell(how)
+					p.Finish("command", nil)
+					p.EndTurn(turn)
+					s.Sync()
+					check.Contains(t, allChanges(s), "moved "+moved, "listed is %q")
+					s.OK(`require('acp').reject()`)
+					s.Await("all to be as it was", func() bool { return maps.Equal(tree(s), before) })
+					for i, buf := range bufs {
+						s.AwaitBuffer(buf, strings.Join(lines[i], "\n"))
+					}
+					check.Equal(t, s.Notifications(), "", "the user was told %q")
+				})
+			})
+		}
+	}
 }
