@@ -504,6 +504,11 @@ func (r *whoseRound) end() {
 			if r.may("again") {
 				notes()
 				r.undoes(true)
+				for name := range r.files { // what is left alone at one path of a file is so at the others
+					for other, f := range r.files {
+						unsaved[name] = unsaved[name] || r.leftAlone && unsaved[other] && f.kin == r.files[name].kin
+					}
+				}
 				r.same(was, unsaved)
 			}
 		case 1:
