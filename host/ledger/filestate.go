@@ -76,10 +76,10 @@ func (l *Ledger) hadFile(path string) bool {
 	if _, recorded := l.record.File(path); recorded {
 		return true
 	}
-	if t := l.turn; t != nil && (t.seen[path].Exists || t.first != nil && t.first.State(path).Kind == checkpoint.File) {
-		return true
+	knows := func(t *turn) bool {
+		return t != nil && (t.seen[path].Exists || t.first != nil && t.first.State(path).Kind == checkpoint.File)
 	}
-	return l.history.Names(path)
+	return knows(l.turn) || knows(l.interrupted) || l.history.Names(path)
 }
 
 // seeAll looks at files, all as they are at the end: one that has reportedly changed meanwhile counts as not looked at.

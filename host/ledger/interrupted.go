@@ -324,6 +324,7 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 		l.takeUpUnsaved(nil, late, done)
 		return
 	}
+	l.interrupted = t
 	for path, is := range t.disk {
 		l.wasInStep(path, is)
 	}
@@ -334,7 +335,7 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 		inBuffers := slices.DeleteFunc(slices.Concat(d.together, d.others), func(path string) bool { return !shown[path] })
 		l.finish(inBuffers, func() {
 			l.accountDoubt(t, d, as, func() {
-				if l.turn == nil { // else another one has begun
+				if l.interrupted = nil; l.turn == nil { // else another one has begun
 					l.turn = t
 				}
 				l.take(t)

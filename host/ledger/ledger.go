@@ -60,7 +60,9 @@ type Ledger struct {
 	// resuming says that what was saved is being brought in step with the files: that will cover all that is told of
 	// them meanwhile.
 	resuming bool
-	jobs     []func(done func()) // one after the other; the first is running
+	// interrupted is the turn that ran when the session's last host ended, until it is taken up.
+	interrupted *turn
+	jobs        []func(done func()) // one after the other; the first is running
 }
 
 // turn is what a turn has changed, with the files as they were when it began and as seen since.

@@ -2,9 +2,9 @@
 ---agent's lines below, and keys to decide. The host finds the conflicts (buffers/merge.go).
 ---
 ---A conflict is there until the user has decided, has written the file, a later text of the
----agent's does not differ there, or the file is removed. It is open, and shown, as long as the lines
----are neither the agent's nor what they were before both changed them; so undo and redo close and
----open it.
+---agent's does not differ there, or the file is removed. It is open, and shown, as long as the
+---lines are neither the agent's nor what they were before both changed them; so undo and redo close
+---and open it.
 local M = {}
 
 local api = vim.api
