@@ -209,7 +209,7 @@ func (l *Ledger) takeUpTaken(was []saved.Taken, began func(time.Time) *turn) {
 			}
 			return b
 		}
-		l.taken[is.Path] = taken{is.From, back(is.All), back(is.Its), of.Turn}
+		l.taken[is.Path] = taken{path: is.From, all: back(is.All), its: back(is.Its), turn: of.Turn}
 	}
 }
 

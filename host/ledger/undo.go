@@ -216,8 +216,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		return
 	}
 	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
+	var stood *conflict
 	if was := l.taken[path]; was.turn == u.turn && !u.again {
-		to.taken = was.its
+		to.taken, stood = was.its, was.conflict
 	}
 	if step.Back != "" && !u.again {
 		l.goesBack(&to, u.turn)
@@ -297,6 +298,9 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 				if seen.path != "" {
 					l.config.Others(seen.path, seen.Content)
 				}
+			}
+			if stood != nil && is.unsaved && onDisk(did.Path).SameText(stood.under.disk) {
+				l.standsAgain(did.Path, u.turn, *stood, is.Content)
 			}
 			done()
 		})

@@ -881,3 +881,38 @@ func TestUndoneTurnByTurnUnderUnsavedText(t *testing.T) {
 	w.must(w.undo(false))
 	check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undone again, the disk has %q")
 }
+
+// What conflicts with unsaved text does so again where a later turn had taken the file away, and is undone: refused then, disk and
+// buffer have what the user had.
+func TestUndoOfARemovalOfWhatConflicts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "a1\n"} {
+		for _, take := range []string{"rm f", "mv f g"} {
+			for _, typed := range []bool{false, true} {
+				w := newWorld(t)
+				w.write("f", "f1\nf2\nf3\n")
+				w.edit("f")
+				w.begin()
+				users := "f1\nf2\nu3\n"
+				w.types("f", func(string) string { return users })
+				w.write("f", text)
+				w.follow(w.path("f"), true)
+				w.end()
+				w.begin()
+				w.sync()
+				w.sh(take)
+				w.follow(w.path("f"), true)
+				if typed {
+					users = "f1\nu2\nu3\n"
+					w.types("f", func(string) string { return users })
+				}
+				w.end()
+				w.must(w.undo(false))
+				check.Equal(t, w.onDisk("f"), text, "%s, typed %v: undone, the disk has %q", take, typed)
+				w.makes(Decision{Do: review.Reject})
+				check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "%s, typed %v: refused, the disk has %q", take, typed)
+				check.Equal(t, w.sees("f"), users, "%s, typed %v: refused, there is %q", take, typed)
+			}
+		}
+	}
+}

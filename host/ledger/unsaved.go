@@ -217,6 +217,15 @@ type taken struct {
 	path     string // where it was
 	all, its returning
 	turn     *turns.Turn
+	// conflict is what was said of a file when it was taken away, where the disk had something that conflicts with unsaved
+	// text; nil for nothing.
+	conflict *conflict
+}
+
+// conflict is what record and turns said of a file, and what came to its disk under unsaved text.
+type conflict struct {
+	said  inStep
+	under undecided
 }
 
 // returning is what disk and buffer get of a file that was taken away.
@@ -304,9 +313,27 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	all, its := l.record.Image(path), l.turn.Image(path)
 	l.taken[path] = taken{
-		path, returning{disk(nil, all), all, withoutAgents(path, all)},
-		returning{disk(l.turn.Turn, its), its, withoutAgents(path, its)}, l.turn.Turn,
+		path: path, all: returning{disk(nil, all), all, withoutAgents(path, all)},
+		its: returning{disk(l.turn.Turn, its), its, withoutAgents(path, its)}, turn: l.turn.Turn,
 	}
+}
+
+// standsAgain says that an undo of a turn that had removed a file has brought it back as it was under unsaved text, with which
+// it conflicts still. What the user has typed since is in the buffer.
+func (l *Ledger) standsAgain(path string, undone *turns.Turn, was conflict, now review.Content) {
+	l.record.SetBack(path, was.said.record)
+	said := maps.Clone(was.said.turns)
+	delete(said, undone)
+	l.history.PutBack(l.lastTurn(), path, said)
+	l.nothingUnsaved(path)
+	if was.under.noted {
+		l.inStep[path] = was.under.inStep
+	}
+	for _, b := range was.under.behind {
+		l.isBehind(path, append(l.behind[path], b))
+	}
+	l.neverCame(undone)
+	l.userNow(path, now)
 }
 
 // removedUnder says that the agent has removed a file under unsaved text, with what the disk had. It returns what the record
@@ -317,6 +344,8 @@ func (l *Ledger) removedUnder(path string, was review.Content) (lost review.Imag
 	if list := l.behind[path]; slices.ContainsFunc(list, func(b behind) bool { return b.conflicts }) {
 		made := !list[0].was.Exists
 		lost = l.record.Image(path)
+		noted.conflict = &conflict{l.saysOf(l.turn, path), *l.undecided(path)}
+		noted.conflict.under.disk = list[len(list)-1].is
 		l.unsavedGone(fileState{path: path, Content: was}, true) // what the buffer lacks it will never get
 		if f, _ := l.record.File(path); known && made {
 			noted.all.disk, noted.its.disk = f.Accepted, l.turn.Before(path, was)
