@@ -256,11 +256,16 @@ func (l *Ledger) undecide(m Made) {
 	if m.found == nil || !onDisk(path).SameText(m.found.disk) {
 		return
 	}
+	l.isUnder(path, *m.found)
+}
+
+// isUnder says again what was said of a file with unsaved text.
+func (l *Ledger) isUnder(path string, was undecided) {
 	l.nothingUnsaved(path)
-	if m.found.noted {
-		l.inStep[path] = m.found.inStep
+	if was.noted {
+		l.inStep[path] = was.inStep
 	}
-	for _, b := range m.found.behind {
+	for _, b := range was.behind {
 		if b.turn != nil && b.turn != l.turn && !slices.Contains(l.history.Turns, b.turn.Turn) {
 			b.turn, b.fresh = nil, false // undone since, see neverCame
 		}

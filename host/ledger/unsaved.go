@@ -325,14 +325,7 @@ func (l *Ledger) standsAgain(path string, undone *turns.Turn, was conflict, now 
 	said := maps.Clone(was.said.turns)
 	delete(said, undone)
 	l.history.PutBack(l.lastTurn(), path, said)
-	l.nothingUnsaved(path)
-	if was.under.noted {
-		l.inStep[path] = was.under.inStep
-	}
-	for _, b := range was.under.behind {
-		l.isBehind(path, append(l.behind[path], b))
-	}
-	l.neverCame(undone)
+	l.isUnder(path, was.under)
 	l.userNow(path, now)
 }
 
