@@ -275,7 +275,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 		return
 	case inBuffer:
 		t.Changed(c.Path, had, c.now)
-	case users:
+	case users, removed && had.Exists:
 		t.MadeUnder(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)

@@ -902,10 +902,88 @@ func TestMadeAnewUnderUnsavedTextAndUndone(t *testing.T) {
 				}
 				then.do(w)
 				w.sync()
-				check.Equal(t, w.changes(), then.listed, "undone, there is listed %q")
+				listed := then.listed
+				if first && name == "saved" {
+					listed = "modified f -1,1+1,1 rejected\n" // its buffer has the line again
+				}
+				check.Equal(t, w.changes(), listed, "undone, there is listed %q")
 				w.decide(review.Reject, "")
 				check.Equal(t, w.onDisk("f"), then.after, "refused, there is %q")
 			})
+		}
+	}
+}
+
+// So it is where the buffer had kept its lines, and gets them back with what was typed in it.
+func TestUndoOfWhatWasMadeOverARemoval(t *testing.T) {
+	t.Parallel()
+	for _, writes := range []bool{false, true} { // what the agent made, through its client
+		for _, saved := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.edit("f")
+			w.begin()
+			w.remove("f")
+			w.sees("f")
+			w.end()
+			const mine = "f1\nu1\nu2\n"
+			w.types("f", func(string) string { return mine })
+			w.begin()
+			w.write("f", "a3\na4\n")
+			w.sees("f")
+			if writes {
+				w.clientWrites("f", "a3\na4\nu1\nu2\n", "a3\nu2\n")
+			}
+			if saved {
+				w.saves("f")
+			}
+			w.end()
+			w.must(w.undo(false))
+			tree, listed := fmt.Sprintf("f 644 %q", mine), ""
+			if !saved && !writes {
+				tree, listed = "", "deleted f -1,1+0,0\n"
+			}
+			check.Equal(t, w.sees("f"), mine, "writes %v, saved %v: the buffer has %q", writes, saved)
+			check.Equal(t, w.tree(), tree, "writes %v, saved %v: there is %s", writes, saved)
+			check.Equal(t, w.changes(), listed, "writes %v, saved %v: there is listed %q", writes, saved)
+		}
+	}
+}
+
+// A file that the agent has made in a turn, in conflict with the buffer of one that it removed in an earlier turn, is undone:
+// the removal waits again, and the file comes back with its undo or refusal.
+func TestUndoOfAConflictOverARemoval(t *testing.T) {
+	t.Parallel()
+	for _, refused := range []bool{false, true} {
+		for _, redone := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\n")
+			w.edit("f")
+			w.begin()
+			w.remove("f")
+			w.sees("f")
+			w.end()
+			w.types("f", func(string) string { return "u1\nu2\n" })
+			w.begin()
+			w.write("f", "a3\na4\n")
+			w.sees("f")
+			w.end()
+			w.must(w.undo(false))
+			if redone {
+				w.must(w.undo(true))
+				check.Equal(t, w.tree(), `f 644 "a3\na4\n"`, "redone, there is %s")
+				w.must(w.undo(false))
+			}
+			check.Equal(t, w.tree(), "", "undone, redone %v, there is %s", redone)
+			check.Equal(t, w.changes(), "deleted f -1,1+0,0\n", "undone, redone %v, there is listed %q", redone)
+			if refused {
+				w.decide(review.Reject, "")
+			} else {
+				w.must(w.undo(false))
+				check.Equal(t, w.changes(), "", "undone twice, redone %v, there is listed %q", redone)
+			}
+			check.Equal(t, w.tree(), `f 644 "f1\n"`, "refused %v, redone %v: there is %s", refused, redone)
+			check.Equal(t, w.sees("f"), "u1\nu2\n", "refused %v, redone %v: the buffer has %q", refused, redone)
 		}
 	}
 }

@@ -327,12 +327,34 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 		}
 		did := step.Reverse()
 		u.did[i] = &did
-		left := slices.DeleteFunc(l.behind[path], func(other behind) bool { return other.began() == change.before && other.is == change.is })
 		if u.again {
-			left = append(left, change)
+			l.isUnderAgain(path, change, done)
+			return
 		}
+		left := slices.DeleteFunc(l.behind[path], func(other behind) bool {
+			its := other.began() == change.before && other.is == change.is
+			if its && other.fresh && other.before.Exists && !isThere(path) {
+				l.agentChanged(nil, path, other.before, review.Content{}) // an earlier turn has removed it, which waits again
+			}
+			return its
+		})
 		if l.behind[path] = left; len(left) == 0 {
 			l.settled(path)
+		}
+		done()
+	})
+}
+
+// isUnderAgain says that a change is under unsaved text again. Where it makes a file that the agent had removed before, what
+// the buffer lacks of that the user has taken out.
+func (l *Ledger) isUnderAgain(path string, change behind, done func()) {
+	if !change.was.Exists {
+		change.before, change.fresh = l.removed(nil, path, false), true
+	}
+	l.behind[path] = append(l.behind[path], change)
+	l.seeAll([]string{path}, func(now []fileState) {
+		if is := now[0]; is.path != "" && is.unsaved {
+			l.record.Held(path, is.Content)
 		}
 		done()
 	})

@@ -745,7 +745,7 @@ func (w *world) Edit(_ context.Context, e buffers.Edit, done func(buffers.Writte
 	}
 	if failed == nil {
 		switch {
-		case e.Change == nil && (b == nil || now == nil || b.text == b.synced): // there is no unsaved text
+		case e.Change == nil && (b == nil || err != nil || b.text == b.synced): // there is no unsaved text, or no disk under it
 		case e.Change == nil:
 			b.synced = *cmp.Or(e.Disk(b.synced, b.text), &b.synced)
 			failed = writeEncoded(e.Path, b.synced, form)

@@ -371,3 +371,38 @@ func TestUndoUnderUnsavedText(t *testing.T) {
 		check.Equal(t, s.ReadOrNone(path), "1\n2\n3\n", "the disk has %q")
 	})
 }
+
+// What the agent has made in conflict with the buffer of a file that it had removed in an earlier turn is undone, and redone:
+// the removal waits meanwhile.
+func TestUndoOfAConflictOverARemoval(t *testing.T) {
+	scene.EachVersion(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "remove it")
+		p.ToolCall("rm", "execute", nil)
+		must.Do(t, os.Remove(path))
+		p.Finish("rm", nil)
+		p.EndTurn(turn)
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, -1, true, { 'mine' })`, buf)
+		s.OK(`require('acp').prompt('make it')`)
+		turn, _ = p.Prompted()
+		p.ToolCall("make", "execute", nil)
+		s.WriteFile("a", "new\n")
+		p.Finish("make", nil)
+		p.EndTurn(turn)
+		is := func(disk, changes string) {
+			t.Helper()
+			s.Await("the disk to have "+disk, func() bool { return s.ReadOrNone(path) == disk })
+			s.Await("changes to be "+changes, func() bool { return allChanges(s) == changes })
+			s.AwaitBuffer(buf, "mine")
+		}
+		is("new\n", "")
+		s.OK(`require('acp').undo_turn()`)
+		is("no file", "deleted a -1,2+0,0\n")
+		s.OK(`require('acp').undo_turn({ again = true })`)
+		is("new\n", "")
+		s.OK(`require('acp').undo_turn()`)
+		is("no file", "deleted a -1,2+0,0\n")
+		s.OK(`require('acp').undo_turn()`)
+		is("1\n2\n", "")
+	})
+}
