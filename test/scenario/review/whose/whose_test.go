@@ -609,7 +609,8 @@ func (r *whoseRound) check(when whoseMoment) {
 		}
 		if when == undone {
 			u = f.undone[r.undo-1]
-			if (u.opaque || u.bytes) && r.leftAlone {
+			noText := func(f *whoseFile) bool { return f.undone[r.undo-1].opaque || f.undone[r.undo-1].bytes }
+			if r.leftAlone && (noText(f) || slices.ContainsFunc(r.kin(name), noText)) {
 				continue
 			}
 		}
