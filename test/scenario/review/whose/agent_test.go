@@ -305,6 +305,11 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 		}
 	}
 	came := less(text, slices.Concat(before, disk))
+	for _, line := range less(less(text, slices.Concat(saw, disk)), came) { // the buffer had followed the disk when they were asked
+		if slices.Contains(after, line) {
+			came = append(came, line)
+		}
+	}
 	for _, line := range less(text, before) { // also what only the disk still had
 		if u.lines[line] != nil && slices.Contains(after, line) {
 			came = append(came, line)
