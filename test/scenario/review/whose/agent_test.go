@@ -52,6 +52,10 @@ func (r *whoseRound) agentMoves() {
 		if r.IntN(2) == 0 {
 			r.did("  of which the host has heard")
 			m := r.agent.Ask("fs/read_text_file", obj{"sessionId": scene.SessionID(1), "path": r.path(name)})
+			if m.Error == nil { // the agent has read it
+				r.known[name] = linesOf(m.Text("content"))
+				delete(r.unread, name)
+			}
 			if m.Error == nil && r.whole != nil { // what it leaves out of that it has removed, for all that anybody knows
 				r.removes(name, linesOf(m.Text("content")), r.whole)
 			}
