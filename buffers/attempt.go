@@ -196,7 +196,7 @@ func (a *attempt) record(got answered) {
 	if was, ok := a.synced.get(a.path); ok && was.text != "" && a.found.emptied {
 		formBefore = was.form // like the text before
 	} else if had.exists() && len(had.data) == 0 && a.before != nil {
-		formBefore = Form(a.buf.encoded(*a.before)) // an empty file has none
+		formBefore = a.buf.formOver(*a.before)
 	}
 	a.Written = Written{
 		Path: a.path, Buf: a.buf.Buf, Before: a.before, After: new(a.after), Disk: a.goal.disk, Unsaved: a.buf.Modified,

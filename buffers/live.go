@@ -116,6 +116,16 @@ func (l live) encoded(text string) []byte {
 	return []byte(text)
 }
 
+// formOver returns the form of the buffer's text, over an empty file, which has none.
+func (l live) formOver(text string) string {
+	if text != "" {
+		return Form(l.encoded(text))
+	}
+	f := l.standing()
+	f.bom = false // which the file would have
+	return f.String()
+}
+
 // obstacle returns why the buffer's file may not be changed.
 func (l live) obstacle() error {
 	switch {

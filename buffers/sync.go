@@ -230,6 +230,9 @@ func (o *syncing) look() {
 	if ok {
 		o.had, o.Before, o.FormBefore = &had, &had.text, had.form
 	}
+	if ok && had.text == "" && had.form == Form(nil) && len(o.disk.data) > 0 {
+		o.FormBefore = o.buf.formOver("")
+	}
 	if ok && !o.left && becameUTF8(o.buf, had.text, o.disk.data) {
 		o.text, o.form, o.decoded = decode(o.disk.data, "utf-8")
 		o.encoding = o.form.encoding

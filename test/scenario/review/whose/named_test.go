@@ -548,3 +548,31 @@ func TestLineEndsAfterAnEmptying(t *testing.T) {
 		check.Equal(t, s.ReadFile(path), "f\n", "the file is %q")
 	})
 }
+
+// A file that the user has emptied, and whose line ends its buffer still has, keeps those with what they put there beside the
+// agent's lines, which are refused.
+func TestLineEndsOfAnEmptyFile(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		for _, how := range []string{"client", "disk"} {
+			path := s.WriteFile(how, "f\r\n")
+			buf := edit(s, path)
+			s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent %delete | silent write') end)`, buf)
+			s.Sync()
+			turn := s.Prompt(p, "fill it")
+			if how == "client" {
+				p.WriteFile(path, "a\n")
+			} else {
+				must.Do(t, os.WriteFile(path, []byte("a\r\n"), 0o644))
+			}
+			s.AwaitBuffer(buf, "a")
+			p.EndTurn(turn)
+			s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.fn.append(1, 'u') vim.cmd('silent write') end)`, buf)
+			s.Sync()
+			s.OK(`require('acp').reject()`)
+			s.AwaitBuffer(buf, "u")
+			s.Sync()
+			check.Equal(t, s.ReadFile(path), "u\r\n", "written by the %s, the file is %q", how)
+		}
+	})
+}
