@@ -296,3 +296,39 @@ func TestAKeptMoveIsRetractedAfterALaterOne(t *testing.T) {
 		t.Errorf("there waits %+v", r.Files())
 	}
 }
+
+// Lines that the agent has removed come back where the user has typed in their place: above or below what they typed, as the
+// undo has it, and nothing of them waits any more. What else waits in the file is decided about as before.
+func TestRetractedBesideWhatWasTyped(t *testing.T) {
+	text := func(s string) Content { return Text(strings.ReplaceAll(s, " ", "\n") + "\n") }
+	for _, kept := range []bool{false, true} { // the change of some of them, before their removal
+		for _, above := range []string{"", "a0 "} {
+			for _, below := range []string{" 8", " a9"} {
+				for _, back := range []string{"1 u2 u3 4 5 6 7", "1 u2 4 5 6 u3 7"} {
+					r := New(1 << 20)
+					r.Changed("f", text("1 2 4 5 6 7 8"), text("1 2 4 a5 7 8"))
+					if kept {
+						plan, err := r.Plan("f", Keep, Selection{})
+						must.Do(t, err)
+						r.Commit(plan)
+					}
+					r.Changed("f", text("1 2 4 a5 7 8"), text(above+"1 2 4 a5 7"+below))
+					r.Changed("f", text(above+"1 2 4 a5 7"+below), text(above+"1 2 7"+below))
+					r.Now("f", text(above+"1 u2 7"+below))
+					r.Now("f", text(above+"1 u2 u3 7"+below))
+					r.Retracted("f", text(above+"1 u2 u3 7"+below), text(above+back+below))
+
+					name, waits := fmt.Sprintf("kept %v, %q", kept, above+back+below), above != "" || below != " 8"
+					f, left := r.File("f")
+					check.Equal(t, left && f.State == Pending, waits, name+": something waits: %v")
+					if !waits {
+						continue
+					}
+					plan, err := r.Plan("f", Reject, Selection{})
+					must.Do(t, err)
+					check.Equal(t, plan.Want.Text, text(back+" 8").Text, name+": refused, there is %q")
+				}
+			}
+		}
+	}
+}

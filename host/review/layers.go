@@ -131,6 +131,62 @@ func (l *layers) retraction(now string) retraction {
 	return r
 }
 
+// mostBetween is how many lines may stand between where lines were removed and where they are again, see standsAgain.
+const mostBetween = 32
+
+// standsAgain has what was removed stand where it is again in a text. The user may have typed right there: whether above or
+// below it nobody says, until it is back.
+func (l *layers) standsAgain(now string) {
+	text := linediff.Lines(now)
+	for _, e := range slices.Backward(linediff.Compare(linediff.Lines(l.present()), text)) {
+		list := l.pending.edits
+		i := sort.Search(len(list), func(i int) bool { return list[i].B1 >= e.A0 })
+		if i == 0 || i < len(list) && list[i].B0 <= e.A0 { // something is pending at that very place
+			continue
+		}
+		if gone := list[i-1]; gone.B0 == gone.B1 && e.A0-gone.B1 <= mostBetween && l.was(gone.A0, gone.A1, text[e.B0:e.B1]) {
+			l.lower(gone, e.A0-gone.B1)
+		}
+	}
+}
+
+// was reports whether lines of the accepted text had a text in the baseline.
+func (l *layers) was(from, to int, text []string) bool {
+	return slices.Equal(lines(l.baseline(), back(l.kept.edits, from, true), back(l.kept.edits, to, true)), text)
+}
+
+// lower has what was removed by a pending edit stand below the next n lines of the present text, as if the user had taken
+// those out and put them in again above it.
+func (l *layers) lower(gone linediff.Edit, n int) {
+	all := l.pending.lines()
+	from := gone.A0 // in all
+	for _, e := range l.pending.edits {
+		if e.B1 < gone.B0 {
+			from += e.B1 - e.B0
+		}
+	}
+	to := from + gone.A1 - gone.A0
+	set := func(between []line) {
+		all := slices.Concat(all[:from], between, all[from:to], all[to+n:])
+		l.pending.present = presentOf(all)
+		l.pending.set(all)
+		l.rebase(false)
+	}
+	set(nil)
+	set(all[to : to+n])
+}
+
+// presentOf returns the present text of a list of both texts' lines.
+func presentOf(all []line) string {
+	var text strings.Builder
+	for _, l := range all {
+		if l.owner != removed {
+			text.WriteString(l.text)
+		}
+	}
+	return text.String()
+}
+
 // isPending reports whether a pending change has added a line of the present text.
 func (l *layers) isPending(line int) bool {
 	list := l.pending.edits

@@ -472,7 +472,11 @@ func (r *Record) Retracted(path string, was, now Content) {
 	}
 	var back retraction
 	if f.text != nil && now.Exists && !now.Opaque {
-		back = f.text.retraction(now.Text)
+		r.bytes -= f.size()
+		l := *f.text
+		l.standsAgain(now.Text)
+		f.text, back = &l, l.retraction(now.Text)
+		r.bytes += f.size()
 	}
 	r.set(f, now, true)
 	if f.text != nil {
