@@ -76,6 +76,7 @@ type turn struct {
 	disk    map[string]review.Content   // of files that buffers show, as was told last
 	guessed map[string]bool             // those of seen that were unknown before a call named them
 	saved   map[string]bool             // paths that the user has written last
+	unread  map[string]int              // how many writes by the user are still to be looked at
 	renamed map[string]string           // from the old name to what the user has renamed it to
 	away    map[string]string           // the same for what they had renamed before it
 	copies  map[string]bool             // the paths that it was given
@@ -99,7 +100,7 @@ type turn struct {
 
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
-		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{},
+		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{}, unread: map[string]int{},
 		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]buffers.Identity{}, at: map[buffers.Identity]string{}, wasLeft: map[string]leftFile{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
 	}
 }

@@ -617,3 +617,23 @@ func TestSavedInNoTextAndUndoneInItsBuffer(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), "\x00a1\nu1\n", "undone, the disk has %q")
 	check.Equal(t, w.sees("f"), "\x00a1\n", "undone, there is %q")
 }
+
+// What the user has written from a buffer that is not known yet, as they had given it that name, is theirs, also if the buffer
+// is heard of before that was looked at.
+func TestSavedRightBeforeItsBufferIsKnown(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "1\n")
+	w.begin()
+	w.clientWrites("f", "1\n", "1\na\n")
+	w.write("f", "1\na\nu\n")
+	var once sync.Once
+	w.meanwhile = func(what, path string) {
+		if what == "look" && path == w.path("f") {
+			once.Do(func() { w.edit("f") })
+		}
+	}
+	w.saved("f")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "1\nu\n", "refused, there is %q")
+}

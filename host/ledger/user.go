@@ -50,8 +50,12 @@ func (l *Ledger) UserSaved(path string) {
 			return
 		}
 		t.saved[path] = true
+		t.unread[path]++
 		t.spot(fileState{path: path, file: file})
 		l.see(path, false, func(now fileState) {
+			if t.unread[path]--; l.loaded[path] {
+				return // it was opened meanwhile
+			}
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
 				l.originals.keepDisk(now.path, now.Content)
@@ -162,11 +166,11 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 	case o.Text == nil:
 		l.openedBehind(now)
 		return
-	case opened:
+	case opened && (l.turn == nil || l.turn.unread[o.Path] == 0):
 		if l.account(l.turn, now) {
 			l.sawAgents(o.Path)
 		}
-	case o.Saved:
+	case o.Saved, opened:
 		told = l.savedBuffer(now, there, !o.Unread)
 	default:
 		now.Content, told = l.leftBuffer(now, there, o.Loaded)
