@@ -197,6 +197,9 @@ type syncing struct {
 func (f *Files) syncOnce(ctx context.Context, path string, l live, disk file, h how) (Written, outcome, error) {
 	o := syncing{Files: f, how: h, path: path, buf: l, disk: disk}
 	o.look()
+	if h.saved && !o.left { // another program was faster: what was saved is in the buffer alone
+		f.rememberSaved(ctx, path, l.Written)
+	}
 	if o.stays() {
 		return o.Written, applied, nil
 	}

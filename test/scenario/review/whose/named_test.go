@@ -34,6 +34,26 @@ func killHost(s *scene.Scene, p *scene.Puppet) {
 	s.Sync()
 }
 
+// What the user has saved right before the agent empties the file on the disk, and then writes it through its client before
+// anybody has looked, is there again when that is refused.
+func TestWhatWasSavedRightBeforeAnEmptying(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "1\n2\n")
+		turn := s.Prompt(p, "empty it")
+		s.Lua(nil, `local path, buf = ...
+			vim.api.nvim_buf_set_lines(buf, 1, 2, true, { 'mine' })
+			vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)
+			io.open(path, 'w'):close()`, path, buf)
+		p.ReadFile(path, nil)
+		p.WriteFile(path, "")
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Await("the file", func() bool { return s.ReadOrNone(path) == "1\nmine\n" })
+		s.AwaitBuffer(buf, "1\nmine")
+	})
+}
+
 // What the user has saved right before the agent removes or moves the file away, before anybody could read it, is there
 // again when that is refused.
 func TestWhatWasSavedRightBeforeARemoval(t *testing.T) {
