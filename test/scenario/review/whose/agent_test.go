@@ -118,6 +118,7 @@ func (r *whoseRound) agentWrites(name string) {
 	if r.forgotten && how == "as read before" {
 		sees, disk := r.texts(name)
 		r.removes(name, slices.Concat(sees, disk), text)
+		known = slices.Concat(known, sees, disk) // for all that the host knows
 	}
 	content := strings.Join(text, "\n")
 	if len(text) > 0 && (r.IntN(8) > 0 || !r.may("form") || strings.HasSuffix(content, "ü")) { // Neovim takes half a letter at the very end for UTF-8
