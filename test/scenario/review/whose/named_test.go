@@ -596,3 +596,23 @@ func TestLineEndsOfAnEmptyFile(t *testing.T) {
 		}
 	})
 }
+
+// A file in which the agent has left no letter that shows its encoding, and whose text the user brings back without saving
+// it, has its own after a refusal.
+func TestEncodingOfUnsavedTextOverASCII(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "f1\xfc\nf2\xfc\n")
+		turn := s.Prompt(p, "change it twice")
+		p.WriteFile(path, "a1\nf2ü\n")
+		must.Do(t, os.WriteFile(path, []byte("a1\na2\n"), 0o644))
+		s.AwaitBuffer(buf, "a1\na2")
+		p.EndTurn(turn)
+		s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent undo') end)`, buf)
+		s.AwaitBuffer(buf, "a1\nf2ü")
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.AwaitBuffer(buf, "f1ü\nf2ü")
+		s.Sync()
+		check.Equal(t, s.ReadFile(path), "f1\xfc\nf2\xfc\n", "the file is %q")
+	})
+}
