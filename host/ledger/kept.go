@@ -11,13 +11,13 @@ func keepWritten(r *review.Record, path string, before review.File, was, is revi
 	if !ok {
 		return
 	}
-	removed := !was.Exists && before.Accepted.Exists && !before.Accepted.Opaque // which was not in the question
+	lines := was.Exists || before.Accepted.Exists && !before.Accepted.Opaque // removed before, which was not in the question
 	form := was.Form
 	if !was.Exists && is.Form != "" {
 		form = f.Accepted.Form // all of the new one
 	}
-	which := review.Selection{Lines: was.Exists || removed, Form: &form, Made: true}
-	if (was.Exists || removed) && !was.Opaque && !f.Present.Opaque {
+	which := review.Selection{Lines: lines, Form: &form, Made: true}
+	if lines && !was.Opaque && !f.Present.Opaque {
 		which.Parts = f.Written(before, was.Text).Parts
 		if len(which.Parts) == 0 {
 			return

@@ -110,7 +110,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if w.Behind != nil && !users {
 		l.cameUnder(t, w, c.disk, reviewed)
 	}
-	if w.Behind != nil && !w.Changed && !w.Deleted && !w.Created {
+	if w.Behind != nil && !w.Changed && !w.Created {
 		return // all of it conflicts
 	}
 	if t != began {

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"slices"
+
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
@@ -16,18 +18,10 @@ type touched struct {
 func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) touched {
 	files := call.Files()
 	t := touched{paths: session.AllAbsolute(files.Changed, absolute)}
-	named, moved := map[string]bool{}, map[[2]string]bool{}
-	if len(files.Moves) > 0 {
-		for _, path := range t.paths {
-			named[path] = true
-		}
-	}
 	for _, m := range files.Moves {
-		from, _ := absolute(m[0])
-		to, _ := absolute(m[1])
-		pair := [2]string{from, to}
-		if named[from] && named[to] && from != to && !moved[pair] {
-			moved[pair] = true
+		from, here := absolute(m[0])
+		to, there := absolute(m[1])
+		if pair := [2]string{from, to}; here && there && from != to && !slices.Contains(t.moves, pair) {
 			t.moves = append(t.moves, pair)
 		}
 	}

@@ -66,6 +66,24 @@ func TestTouchedBy(t *testing.T) {
 		"a move to elsewhere": {
 			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"https://example.org/x"}`)}, []string{"/w/a"}, nil,
 		},
+		"a move by a diff to elsewhere": {
+			session.ToolCall{Kind: session.KindEdit, Content: []session.ToolCallContent{
+				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "https://example.org/x"},
+			}},
+			[]string{"/w/a"}, nil,
+		},
+		"a move by a diff from elsewhere": {
+			session.ToolCall{Kind: session.KindEdit, Content: []session.ToolCallContent{
+				session.Diff{Operation: session.OperationMove, OldPath: "https://example.org/x", Path: "/w/b"},
+			}},
+			[]string{"/w/b"}, nil,
+		},
+		"a move told twice, and under two names": {
+			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"./b"}`), Content: []session.ToolCallContent{
+				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "/w/b"},
+			}},
+			[]string{"/w/a", "/w/b"}, [][2]string{{"/w/a", "/w/b"}},
+		},
 		"a move told twice": {
 			session.ToolCall{Kind: session.KindMove, RawInput: json.RawMessage(`{"source":"a","destination":"b"}`), Content: []session.ToolCallContent{
 				session.Diff{Operation: session.OperationMove, OldPath: "/w/a", Path: "/w/b"},

@@ -333,7 +333,7 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 		}
 		left := slices.DeleteFunc(l.behind[path], func(other behind) bool {
 			its := other.began() == change.before && other.is == change.is
-			if its && other.fresh && other.before.Exists && !isThere(path) {
+			if its && other.before.Exists && !isThere(path) {
 				l.agentChanged(nil, path, other.before, review.Content{}) // an earlier turn has removed it, which waits again
 			}
 			return its
@@ -353,8 +353,8 @@ func (l *Ledger) isUnderAgain(path string, change behind, done func()) {
 	}
 	l.behind[path] = append(l.behind[path], change)
 	l.seeAll([]string{path}, func(now []fileState) {
-		if is := now[0]; is.path != "" && is.unsaved {
-			l.record.Held(path, is.Content)
+		if now[0].unsaved {
+			l.record.Held(path, now[0].Content)
 		}
 		done()
 	})

@@ -916,3 +916,29 @@ func TestUndoOfARemovalOfWhatConflicts(t *testing.T) {
 		}
 	}
 }
+
+// What was refused of an earlier turn, and is back as the user has undone that, goes with the undo of its turn.
+func TestUndoOfAnEarlierTurnWhoseRefusalWasUndone(t *testing.T) {
+	for _, saved := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "1\n2\n")
+		w.write("g", "1\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "1\na\n2\n")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.write("g", "b\n")
+		w.end()
+		w.decide(review.Reject, "f")
+		w.types("f", func(string) string { return "1\na\n2\n" })
+		if saved {
+			w.saves("f")
+		}
+		w.must(w.undo(false))
+		w.must(w.undo(false))
+		check.Equal(t, w.sees("f"), "1\n2\n", "saved %v: undone, there is %q", saved)
+		check.Equal(t, w.tree(), `f 644 "1\n2\n"`+"\n"+`g 644 "1\n"`, "saved %v: undone, there is %s")
+	}
+}
