@@ -382,3 +382,39 @@ func TestACallGoesOn(t *testing.T) {
 	}
 	w.end()
 }
+
+// A call that says what the file had when the turn began has changed nothing, and one that moves a file which never was has
+// made one.
+func TestCallsThatTellWhatIsNot(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "1\na\n")
+	w.begin()
+	old, text := "1\n", "1\na\n"
+	call := &session.ToolCall{
+		ID: "1", Kind: session.KindEdit, Status: session.StatusInProgress, Locations: []session.Location{{Path: w.path("f")}},
+		Content: []session.ToolCallContent{session.Diff{Operation: session.OperationModify, Path: w.path("f"), OldText: &old, NewText: &text}},
+	}
+	w.followCall(call)
+	call.Status = session.StatusCompleted
+	w.followCall(call)
+	w.call(session.KindMove, func() { w.write("to", "b\n") }, "from", "to")
+	w.end()
+	check.Equal(t, w.changes(), "added to -0,0+1,1\n", "there is listed %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "1\na\n"`, "refused, there is %s")
+}
+
+// An empty file that the agent has made, and that the user keeps, stays.
+func TestAnEmptyFileIsKept(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		w := newWorld(t)
+		w.begin()
+		w.write("f", "")
+		if shown {
+			w.edit("f")
+		}
+		w.end()
+		w.decide(review.Keep, "")
+		check.Equal(t, w.tree(), `f 644 ""`, "shown %v: there is %q", shown)
+	}
+}
