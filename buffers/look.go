@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/sys/unix"
 )
@@ -113,16 +111,11 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	if known && seen.Exists && !inStep {
 		seen.Form = was.form
 	}
-	if seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true}); err == nil && inStep && isASCII(was.text) { // which may stand in any encoding
+	if seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true}); err == nil && inStep && !multibyte([]byte(was.text)) { // which may stand in any encoding
 		l, err = w.files.live(w.ctx, seen.Path)
 		seen.Form = Form(l.encoded(seen.Text))
 	}
 	return err
-}
-
-// isASCII reports whether a text has no other letters, or none at all.
-func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
 // changedAt returns when a file got its content, or its name: nobody can set that.

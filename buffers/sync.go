@@ -233,7 +233,7 @@ func (o *syncing) look() {
 	if ok {
 		o.had, o.Before, o.FormBefore = &had, &had.text, had.form
 	}
-	if ok && had.text == "" && had.form == Form(nil) && len(o.disk.data) > 0 {
+	if ok && had.text == "" && had.form == Form(nil) && len(o.disk.data) > 0 { // an empty file has none
 		o.FormBefore = o.buf.formOver("")
 	}
 	if ok && !o.left && becameUTF8(o.buf, had.text, o.disk.data) {

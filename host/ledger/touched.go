@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/acp-nvim/acp-nvim/acp/session"
 )
 
@@ -18,10 +16,12 @@ type touched struct {
 func touchedBy(call *session.ToolCall, absolute func(string) (string, bool)) touched {
 	files := call.Files()
 	t := touched{paths: session.AllAbsolute(files.Changed, absolute)}
+	moved := map[[2]string]bool{}
 	for _, m := range files.Moves {
 		from, here := absolute(m[0])
 		to, there := absolute(m[1])
-		if pair := [2]string{from, to}; here && there && from != to && !slices.Contains(t.moves, pair) {
+		if pair := [2]string{from, to}; here && there && from != to && !moved[pair] {
+			moved[pair] = true
 			t.moves = append(t.moves, pair)
 		}
 	}

@@ -362,24 +362,10 @@ func (l *Ledger) makeAgain(path string, b behind, done func(error)) {
 	case b.before.Opaque || b.is.Opaque:
 		l.restoreUnder(path, b.before, b.is, done)
 	case !b.before.Exists:
-		l.makeUnder(path, b.is, done)
+		l.restore(target{path: path, want: b.is, taken: returning{disk: b.is}}, done)
 	default:
 		l.editUnder(path, b.again, b.is, done)
 	}
-}
-
-// makeUnder makes a file anew under a buffer's unsaved text, with which it conflicts.
-func (l *Ledger) makeUnder(path string, is review.Content, done func(error)) {
-	data, err := buffers.Encoded(is.Text, is.Form)
-	if err == nil && isThere(path) {
-		err = errMovedOn
-	}
-	if err != nil {
-		done(err)
-		return
-	}
-	l.makeRoom(path)
-	l.config.Files.Restore(context.Background(), buffers.Restored{Path: path, Data: data, Mode: is.Mode, Saved: true}, l.applied(ended(done)))
 }
 
 // settled notes that no change by the agent remains under a buffer's unsaved text.

@@ -880,12 +880,7 @@ func TestMadeAnewUnderUnsavedTextAndUndone(t *testing.T) {
 		for _, first := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, typed first %v", name, first), func(t *testing.T) {
 				w := newWorld(t)
-				w.write("f", "f1\n")
-				w.edit("f")
-				w.begin()
-				w.remove("f")
-				w.sees("f")
-				w.end()
+				w.removedUnder("f", "f1\n")
 				types := func() { w.types("f", func(text string) string { return text + "u2\n" }) }
 				w.begin()
 				if first {
@@ -920,12 +915,7 @@ func TestUndoOfWhatWasMadeOverARemoval(t *testing.T) {
 	for _, writes := range []bool{false, true} { // what the agent made, through its client
 		for _, saved := range []bool{false, true} {
 			w := newWorld(t)
-			w.write("f", "f1\n")
-			w.edit("f")
-			w.begin()
-			w.remove("f")
-			w.sees("f")
-			w.end()
+			w.removedUnder("f", "f1\n")
 			const mine = "f1\nu1\nu2\n"
 			w.types("f", func(string) string { return mine })
 			w.begin()
@@ -957,12 +947,7 @@ func TestUndoOfAConflictOverARemoval(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		for _, redone := range []bool{false, true} {
 			w := newWorld(t)
-			w.write("f", "f1\n")
-			w.edit("f")
-			w.begin()
-			w.remove("f")
-			w.sees("f")
-			w.end()
+			w.removedUnder("f", "f1\n")
 			w.types("f", func(string) string { return "u1\nu2\n" })
 			w.begin()
 			w.write("f", "a3\na4\n")

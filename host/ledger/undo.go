@@ -331,13 +331,13 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 			l.isUnderAgain(path, change, done)
 			return
 		}
-		left := slices.DeleteFunc(l.behind[path], func(other behind) bool {
-			its := other.began() == change.before && other.is == change.is
-			if its && other.before.Exists && !isThere(path) {
+		its := func(other behind) bool { return other.began() == change.before && other.is == change.is }
+		for _, other := range l.behind[path] {
+			if its(other) && other.before.Exists && !isThere(path) {
 				l.agentChanged(nil, path, other.before, review.Content{}) // an earlier turn has removed it, which waits again
 			}
-			return its
-		})
+		}
+		left := slices.DeleteFunc(l.behind[path], its)
 		if l.behind[path] = left; len(left) == 0 {
 			l.settled(path)
 		}

@@ -538,12 +538,7 @@ func TestUnsavedRemovalOfALine(t *testing.T) {
 func TestTakenAwayAgainWithoutItsBuffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.edit("f")
-	w.begin()
-	w.remove("f")
-	w.sees("f")
-	w.end()
+	w.removedUnder("f", "f1\n")
 	w.decide(review.Reject, "")
 	w.wipe("f")
 	w.write("f", "f2\n")

@@ -53,8 +53,9 @@ func (l *Ledger) UserSaved(path string) {
 		t.unread[path]++
 		t.spot(fileState{path: path, file: file})
 		l.see(path, false, func(now fileState) {
-			if t.unread[path]--; l.loaded[path] {
-				return // it was opened meanwhile
+			if t.unread[path]--; l.loaded[path] { // it was opened meanwhile, which has told what was written
+				l.noteSaved()
+				return
 			}
 			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
@@ -170,7 +171,7 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 		if l.account(l.turn, now) {
 			l.sawAgents(o.Path)
 		}
-	case o.Saved, opened:
+	case o.Saved, opened: // with what they have just written, which is still to be looked at
 		told = l.savedBuffer(now, there, !o.Unread)
 	default:
 		now.Content, told = l.leftBuffer(now, there, o.Loaded)

@@ -252,6 +252,17 @@ func (w *world) replaceAs(name, data string, mode fs.FileMode) {
 
 func (w *world) remove(name string) { w.t.Helper(); w.must(os.Remove(w.path(name))) }
 
+// removedUnder is a turn in which the agent removes a file that a buffer shows, with this text.
+func (w *world) removedUnder(name, text string) {
+	w.t.Helper()
+	w.write(name, text)
+	w.edit(name)
+	w.begin()
+	w.remove(name)
+	w.sees(name)
+	w.end()
+}
+
 func (w *world) move(from, to string) {
 	w.t.Helper()
 	w.must(os.MkdirAll(filepath.Dir(w.path(to)), 0o755))

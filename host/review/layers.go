@@ -176,17 +176,6 @@ func (l *layers) lower(gone linediff.Edit, n int) {
 	set(all[to : to+n])
 }
 
-// presentOf returns the present text of a list of both texts' lines.
-func presentOf(all []line) string {
-	var text strings.Builder
-	for _, l := range all {
-		if l.owner != removed {
-			text.WriteString(l.text)
-		}
-	}
-	return text.String()
-}
-
 // isPending reports whether a pending change has added a line of the present text.
 func (l *layers) isPending(line int) bool {
 	list := l.pending.edits

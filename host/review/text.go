@@ -367,6 +367,17 @@ func (t *textDiff) lines() []line {
 	return out
 }
 
+// presentOf returns the present text of a list of both texts' lines.
+func presentOf(all []line) string {
+	var text strings.Builder
+	for _, l := range all {
+		if l.owner != removed {
+			text.WriteString(l.text)
+		}
+	}
+	return text.String()
+}
+
 // set computes the base and the edits from a list of lines: what the agent has put back is not a change.
 func (t *textDiff) set(lines []line) {
 	last := -1 // the last line of the base
