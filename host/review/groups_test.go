@@ -15,7 +15,7 @@ import (
 func TestGroupsTellWhatHasChanged(t *testing.T) {
 	for i := range *rounds / 10 {
 		rnd := rand.New(rand.NewPCG(*seed, uint64(i)))
-		r := New(400) // some of them are shed
+		r := New(150) // some of them are shed
 		type group struct {
 			version int
 			data    []byte
@@ -70,11 +70,7 @@ func TestGroupsTellWhatHasChanged(t *testing.T) {
 				is[g.Number] = group{g.Version, data}
 			}
 			was = is
-			size := 0
-			for _, f := range r.files {
-				size += f.size()
-			}
-			if size != r.bytes {
+			if size := textBytes(r); size != r.bytes {
 				t.Fatalf("history %d, step %d (%d of %s): the texts have %d bytes, not %d", i, step, what, path, size, r.bytes)
 			}
 		}

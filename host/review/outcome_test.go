@@ -327,3 +327,124 @@ func TestImageInAnotherRecord(t *testing.T) {
 	other.Now("f", Text("f1\na1\nu1\n"))
 	check.Equal(t, slices.Equal(r.files["f"].texts, was), true, "the texts are the same: %v")
 }
+
+// The user's part of a text that a file has, or had while something of the agent's waited, is known until something is
+// decided.
+func TestTheUsersPartOfATextIsKnown(t *testing.T) {
+	t.Parallel()
+	r := play([]step{agent(letters("ab"), letters("aXb")), user(letters("aXbu")), user(letters("abu"))})
+	r.Changed("bytes", Text("a\n"), Opaque("one"))
+	known := func(path, text, want string) {
+		t.Helper()
+		check.Equal(t, r.Users(path, letters(text)), letters(want), "of %q in %s it is %q", text, path)
+	}
+	known("f", "abu", "abu")
+	known("f", "aXbu", "abu")
+	known("f", "aXb", "ab")
+	known("f", "ab", "") // nothing of the agent's was in it
+	known("f", "aXbuv", "")
+	known("none", "a", "")
+	known("bytes", "a", "")
+	r.Changed("f", Text(letters("abu")), Text(letters("aYbu")))
+	decide(t, r, Keep, Selection{})
+	known("f", "aXbu", "")
+	known("f", "aYbu", "aYbu")
+}
+
+// A change of which nothing else is known is the agent's, at the path to which it has moved the file.
+func TestWhatTheAgentHadChanged(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	r.Had("old", "new", Text("a\n"), Text("b\n"), false)
+	r.Had("", "bytes", Opaque("one"), Opaque("two"), false)
+	r.Had("", "typed", Opaque("one"), Opaque("two"), true)
+	r.Had("", "text", Text("a\n"), Text("b\n"), true)
+	check.Slice(t, statusOf(r), []string{"moved new from old", "modified bytes", "modified typed", "modified text"}, "there are %q")
+	if changed, _ := r.Take(); len(changed) != 4 {
+		t.Errorf("told are %+v", changed)
+	}
+	for path, want := range map[string]error{"new": nil, "bytes": nil, "typed": errTyped, "text": nil} {
+		_, err := r.Plan(path, Reject, Selection{})
+		check.Equal(t, err, want, "%s: a refusal says %v", path)
+	}
+	f, _ := r.File("new")
+	check.Slice(t, spans(f.Hunks, Pending), []span{{1, 1, 1, 1}}, "its hunks are %v")
+}
+
+// Texts that may have to come back are told before they are known no more: the user's, with what they have typed since, and
+// the accepted one.
+func TestTextsAreToldBeforeTheyAreForgotten(t *testing.T) {
+	t.Parallel()
+	typed := Text(letters("aXbu"))
+	for name, forget := range map[string]func(r *Record){
+		"made bytes by the agent": func(r *Record) { r.Changed("f", typed, Opaque("one")) },
+		"made bytes by the user":  func(r *Record) { r.Now("f", typed); r.Now("f", Opaque("one")) },
+		"no room is left": func(r *Record) {
+			r.Now("f", typed)
+			r.limit = 0
+			r.Changed("g", Opaque("one"), Opaque("two"))
+		},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text(letters("ab")), Text(letters("aXb")))
+		decide(t, r, Keep, Selection{})
+		forget(r) // to nobody
+		r = New(1 << 20)
+		var told []string
+		r.Forgets = func(c Content) { told = append(told, c.Text) }
+		r.Changed("f", Text(letters("ab")), Text(letters("aXb")))
+		decide(t, r, Keep, Selection{})
+		forget(r)
+		check.Slice(t, told, []string{letters("abu"), letters("aXbu")}, name+": told are %q")
+	}
+}
+
+// A change that was accepted before it was made keeps its form, but not what else has changed of that and waits.
+func TestAFormAcceptedBeforeItWasMade(t *testing.T) {
+	t.Parallel()
+	in := func(form, word string) Content {
+		c := Text(letters(word))
+		c.Form, c.Mode = form, 0o644
+		return c
+	}
+	first, second, third := in("", "abcd"), in("utf-8 dos", "aXcd"), in("utf-8 dos noeol", "aXcY")
+	r := New(1 << 20)
+	r.Changed("f", first, second)
+	before, _ := r.File("f")
+	third.Mode = 0o755
+	r.Changed("f", second, third)
+	f, _ := r.File("f")
+	p := decide(t, r, Keep, Selection{Parts: f.Written(before, second.Text).Parts, Lines: true, Form: &second.Form})
+	check.Equal(t, p.Edits(), false, "it is to be changed: %v")
+	if f, _ = r.File("f"); f.Accepted.Form != "utf-8 unix noeol" || f.Accepted.Text != letters("abcY") || f.Accepted.Mode != 0o644 {
+		t.Errorf("accepted is %+v", f.Accepted)
+	}
+	decide(t, r, Keep, Selection{Parts: f.Lines(1, 9).Parts, Lines: true})
+	if f, _ = r.File("f"); f.Accepted.Form != "utf-8 unix noeol" || f.State != Pending {
+		t.Errorf("with the lines alone it is %s, accepted is %+v", f.State, f.Accepted)
+	}
+}
+
+// The undo of a change that was accepted before it was made leads to what was there then, with what waited; one of another
+// decision does not.
+func TestUndoOfWhatWasAcceptedBeforeItWasMade(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		made  bool
+		users string // the user's edit between the change and the decision
+		state State
+	}{
+		"made with the change": {true, "", Pending},
+		"made later":           {false, "", Kept},
+		"after an edit":        {true, "aXcu", Kept},
+	} {
+		r := play([]step{agent(letters("abc"), letters("aYc")), agent(letters("aYc"), letters("aXc"))})
+		if c.users != "" {
+			r.Now("f", Text(letters(c.users)))
+		}
+		decide(t, r, Keep, Selection{Made: c.made})
+		r.Now("f", Text(letters("aYc")))
+		f, _ := r.File("f")
+		check.Equal(t, f.State, c.state, name+": after the undo it is %s")
+	}
+}

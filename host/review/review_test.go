@@ -29,6 +29,14 @@ func letters(word string) string {
 	return b.String()
 }
 
+// textBytes is how many bytes of texts a record keeps.
+func textBytes(r *Record) (n int) {
+	for _, f := range r.files {
+		n += f.size()
+	}
+	return n
+}
+
 func play(steps []step) *Record {
 	r := New(1 << 20)
 	for _, s := range steps {

@@ -30,7 +30,10 @@ func TestStyles(t *testing.T) {
 	} {
 		check.Equal(t, fmt.Sprint(Styles(c[0], c[1])), want, "%v")
 	}
-	if got := append(Styles(Content{}, styled("utf-8 dos", 0o644)), Styles(styled("utf-8 dos", 0o644), Content{})...); got != nil {
+	if got := append(Styles(styled("", 0o644), styled("", 0)), Styles(styled("", 0), styled("", 0o644))...); got != nil {
+		t.Errorf("of permissions that are not known: %v", got)
+	}
+	if got := append(Styles(Content{}, styled("utf-8 dos bom", 0o644)), Styles(styled("utf-8 dos bom", 0o644), Content{})...); got != nil {
 		t.Errorf("of a new file, and one that is gone: %v", got)
 	}
 }

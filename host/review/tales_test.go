@@ -223,11 +223,7 @@ func (s *tale) String() string {
 		}
 		list = append(list, one)
 	}
-	bytes := 0
-	for _, f := range s.r.files {
-		bytes += f.size()
-	}
-	if bytes != s.r.bytes {
+	if bytes := textBytes(s.r); bytes != s.r.bytes {
 		list = append(list, fmt.Sprintf("%d bytes, not %d", s.r.bytes, bytes))
 	}
 	return strings.Join(list, "; ") + s.said
