@@ -138,7 +138,12 @@ func TestRetractedFiles(t *testing.T) {
 
 func decideAll(t *testing.T, r *Record, d Decision) {
 	t.Helper()
-	p, err := r.Plan("f", d, Selection{})
+	decideAt(t, r, "f", d)
+}
+
+func decideAt(t *testing.T, r *Record, path string, d Decision) {
+	t.Helper()
+	p, err := r.Plan(path, d, Selection{})
 	if err != nil || !r.Commit(p) {
 		t.Fatal(err)
 	}
@@ -294,6 +299,30 @@ func TestAKeptMoveIsRetractedAfterALaterOne(t *testing.T) {
 	r.MoveRetracted("g", "f", is, was)
 	if changes, _ := r.Waiting(); changes > 0 {
 		t.Errorf("there waits %+v", r.Files())
+	}
+}
+
+// A move that was kept and is taken back leaves what there was without it, and no move back that waits.
+func TestAKeptMoveIsRetracted(t *testing.T) {
+	t.Parallel()
+	a, b := Text("a\n"), Text("b\n")
+	for name, c := range map[string]struct {
+		before func(r *Record)
+		from   Content
+		want   []string
+	}{
+		"of a file":         {func(*Record) {}, a, nil},
+		"of a changed file": {func(r *Record) { r.Changed("from", a, b) }, b, []string{"from modified kept b\n"}},
+		"of a new file":     {func(r *Record) { r.Changed("from", Content{}, a); decideAt(t, r, "from", Keep) }, a, []string{"from added kept a\n"}},
+		"back":              {func(r *Record) { r.Moved("to", "from", a, a); decideAt(t, r, "from", Keep) }, a, nil},
+		"on":                {func(r *Record) { r.Moved("first", "from", a, b); decideAt(t, r, "from", Keep) }, b, []string{"from modified kept b\n"}},
+	} {
+		r := New(1 << 20)
+		c.before(r)
+		r.Moved("from", "to", c.from, c.from)
+		decideAt(t, r, "to", Keep)
+		r.MoveRetracted("to", "from", c.from, c.from)
+		check.Slice(t, statesOf(r), c.want, name+": there are %q")
 	}
 }
 

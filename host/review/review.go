@@ -503,6 +503,9 @@ func (r *Record) MoveRetracted(from, to string, was, now Content) {
 		r.Retracted(to, was, now)
 		return
 	}
+	if f != nil && f.OldPath == to {
+		f.moveKept = false // it is this move that was
+	}
 	if f == nil || f.OldPath != "" || !f.Baseline.Exists {
 		r.Moved(from, to, was, was)
 		r.Retracted(to, was, now)
