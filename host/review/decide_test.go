@@ -1,6 +1,8 @@
 package review
 
 import (
+	"bytes"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -230,6 +232,7 @@ func TestDecisionsOnFiles(t *testing.T) {
 			c.do(r)
 			p := decide(t, r, c.d, Selection{})
 			check.Equal(t, p.Back, c.back, "it is to be moved back to %q")
+			check.Equal(t, p.Edits(), c.d == Reject, "it is to be changed: %v")
 			files := r.Files()
 			if len(files) != 1 {
 				t.Fatalf("the record has %v", files)
@@ -336,6 +339,59 @@ func TestSavedRecords(t *testing.T) {
 	lost := errors.New("lost")
 	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
 		t.Errorf("without its texts: %v", err)
+	}
+}
+
+// What is saved has names in the place of all texts, also of those that are gone, and that a file had before.
+func TestSavedTextsAreNamed(t *testing.T) {
+	t.Parallel()
+	const mark = "a line of a text"
+	text := func(word string) Content { return Text(strings.ReplaceAll(letters(word), "\n", mark+"\n")) }
+	r := New(1 << 20)
+	r.Changed("f", text("abcdef"), text("aXcdYf"))
+	decide(t, r, Keep, Selection{Hunks: []int{0}})
+	r.Changed("f", text("aXcdYf"), text("aXcdYZf"))
+	r.Now("f", text("aXcduYZf"))
+	r.Changed("gone", text("ab"), text("aX"))
+	r.Changed("gone", text("aX"), Content{})
+	r.Changed("refused", Content{}, text("a"))
+	decideAt(t, r, "refused", Reject)
+	for _, g := range r.Groups() {
+		var n int
+		data, err := g.Save(func(string) string { n++; return strconv.Itoa(n) })
+		must.Do(t, err)
+		check.Equal(t, strings.Count(string(data), mark), 0, "%d lines are saved without a name")
+	}
+}
+
+// Of what is saved nothing broken is taken.
+func TestBrokenRecordsAreNotTaken(t *testing.T) {
+	t.Parallel()
+	layers := func(edits ...linediff.Edit) savedLayers {
+		return savedLayers{Layers: []savedDiff{{Base: "a\n", Edits: edits}, {}, {}}, Text: "b\n"}
+	}
+	whole, broken := layers(linediff.Edit{A1: 1, B1: 1}), layers(linediff.Edit{A1: 2, B1: 1})
+	for name, c := range map[string]struct {
+		file  savedFile
+		taken bool
+	}{
+		"whole":                        {savedFile{Text: whole, Gone: whole, Earlier: []savedLayers{whole, whole}, Agents: 3}, true},
+		"of more texts than there are": {savedFile{Text: whole, Earlier: []savedLayers{whole}, Agents: 3}, true},
+		"of none":                      {savedFile{}, true},
+		"its text":                     {savedFile{Text: broken}, false},
+		"what is gone":                 {savedFile{Gone: broken}, false},
+		"an earlier text":              {savedFile{Text: whole, Earlier: []savedLayers{broken, whole}}, false},
+		"the last earlier text":        {savedFile{Text: whole, Earlier: []savedLayers{whole, broken}}, false},
+		"its text, not earlier ones":   {savedFile{Text: broken, Earlier: []savedLayers{whole}}, false},
+		"an earlier one of no lines":   {savedFile{Text: whole, Earlier: []savedLayers{{}}}, false},
+		"earlier ones of no text":      {savedFile{Earlier: []savedLayers{whole}}, false},
+	} {
+		c.file.Path, c.file.ID = "f", 1
+		c.file.Present.Exists = true
+		var b bytes.Buffer
+		must.Do(t, gob.NewEncoder(&b).Encode(saved{Format: savedFormat, LastID: 1, Files: []savedFile{c.file}}))
+		_, err := Load([][]byte{b.Bytes()}, 1<<20, func(name string) (string, error) { return name, nil })
+		check.Equal(t, err == nil, c.taken, name+": it is taken: %v")
 	}
 }
 
@@ -752,6 +808,7 @@ func TestPartsOfAnEdit(t *testing.T) {
 		"the first new": {nil, []int{1}, "[{1 1 1 2}]"},
 		"the last new":  {nil, []int{3}, "[{3 3 3 4}]"},
 		"all new":       {nil, []int{1, 2, 3}, "[{3 3 1 4}]"},
+		"the middle":    {nil, []int{2}, "[{3 3 2 3}]"},
 		"a removed one": {[]int{1}, nil, "[{1 2 1 1}]"},
 		"one of each":   {[]int{2}, []int{2}, "[{2 3 2 3}]"},
 		"two apart":     {nil, []int{1, 3}, "[{3 3 3 4} {1 1 1 2}]"},

@@ -32,6 +32,10 @@ func TestMovedOverAnother(t *testing.T) {
 	own.Changed("to", Content{}, Text("half\n"))
 	own.Moved("from", "to", Text("1\n2\n"), Text("1\n2\n"))
 	check.Slice(t, statusOf(own), []string{"moved to from from"}, "over a file of the agent's own there is %q")
+	check.Equal(t, own.bytes, textBytes(own), "%d bytes are counted")
+	if changed, gone := own.Take(); len(changed) != 1 || len(gone) != 1 || gone[0] == changed[0].ID {
+		t.Errorf("told are %+v, and that %v are gone", changed, gone)
+	}
 
 	users := New(1 << 20)
 	users.Changed("to", Text("a\n"), Text("a\nb\n"))
@@ -134,7 +138,8 @@ func TestNoSuchHunk(t *testing.T) {
 	}
 }
 
-// Lines that the agent has taken out are selected at the line that they stood before or behind, and nowhere else.
+// Lines that the agent has taken out are selected at the line that they stood before or behind, and nowhere else, and new
+// ones nowhere beside them.
 func TestLinesThatAreGone(t *testing.T) {
 	r := New(1 << 20)
 	r.Changed("f", Text("1\n2\n3\n4\n5\n"), Text("1\n3\n4\n5\n"))
@@ -146,6 +151,11 @@ func TestLinesThatAreGone(t *testing.T) {
 	g, _ := r.File("g")
 	for line, want := range map[int]int{1: 0, 2: 0, 3: 1, 4: 1} {
 		check.Equal(t, len(g.Lines(line, line).Parts), want, "above the end line %d selects %d", line)
+	}
+	r.Changed("h", Text(letters("abcd")), Text(letters("aXYd")))
+	h, _ := r.File("h")
+	for line, want := range map[int]int{1: 0, 2: 1, 3: 1, 4: 0} {
+		check.Equal(t, len(h.Lines(line, line).Parts), want, "beside new ones line %d selects %d", line)
 	}
 }
 
@@ -159,6 +169,7 @@ func TestFirstLine(t *testing.T) {
 	}
 	check.Slice(t, got, []string{"a", "4"}, "the hunks begin with %q")
 	check.Equal(t, File{}.FirstLine(Hunk{}), "", "no lines begin with %q")
+	check.Equal(t, f.FirstLine(Hunk{OldStart: 6, OldCount: 1}), "", "behind the end is %q")
 }
 
 // The user gives a file another form or other permissions: those are not the agent's to take back. Those that the
@@ -468,6 +479,16 @@ func TestRemadeFiles(t *testing.T) {
 		t.Errorf("refused there is %+v", g.Present)
 	}
 
+	for _, users := range []string{"", "u\n"} {
+		r = moved()
+		r.Changed("g", Text("1\na\n2\n"), Text("1\nb\n2\n"))
+		r.Remade("f", Text("1\na\n2\n"+users))
+		if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\n"+users {
+			t.Errorf("what it was before the agent's last change is there: refused there is %q, %v", p.Want.Text, err)
+		}
+		check.Equal(t, r.bytes, textBytes(r), "then %d bytes are counted")
+	}
+
 	r = moved()
 	r.Remade("f", Text("u\n"))
 	if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\nu\n" {
@@ -532,6 +553,7 @@ func TestWhatAChangeHasWritten(t *testing.T) {
 		{"abcdef", "aXcdef", "aXcYeZ", "abcYeZ"},        // twice
 		{"abcdef", "XabcdefY", "XbcdeY", "bcde"},        // only gone
 		{"abcdef", "abcdefXYZ", "abcdefXQZ", "abcdefQ"}, // between what is new
+		{"abcd", "abc", "abX", "abXd"},                  // above what is gone at the end
 	} {
 		r := New(1 << 20)
 		if c.first != c.start {
@@ -910,9 +932,93 @@ func TestHeldOfWhatIsNotGone(t *testing.T) {
 	r.Changed("bytes", Opaque("one"), Content{})
 	r.Changed("away", Text("a\n"), Opaque("two"))
 	r.Removed("away")
+	r.Changed("gone", Text("a\n"), Content{})
 	was := statesOf(r)
 	for _, path := range []string{"none", "there", "bytes", "away"} {
 		r.Held(path, Text("x\n"))
 		check.Slice(t, statesOf(r), was, path+": there are %q")
+	}
+	r.Held("gone", Opaque("x"))
+	check.Slice(t, statesOf(r), was, "with bytes in the buffer there are %q")
+}
+
+// What the agent has made under the buffer of no file is a new file, of which what the buffer had is the user's.
+func TestMadeUnderABuffer(t *testing.T) {
+	t.Parallel()
+	r := New(1 << 20)
+	now := Text(letters("uX"))
+	now.Mode = 0o600
+	r.MadeUnder("f", Text(letters("u")), now)
+	check.Slice(t, statusOf(r), []string{"added f"}, "there are %q")
+	want := Text(letters("u"))
+	want.Mode = 0o600
+	check.Equal(t, decide(t, r, Reject, Selection{}).Want, want, "refused there is %+v")
+}
+
+// Changes beside a kept one that were refused with a move are back where that is kept after all, each in its place.
+func TestChangesThatWereRefusedWithAMove(t *testing.T) {
+	t.Parallel()
+	was, is := Text(letters("abcde")), Text(letters("aYYXZe"))
+	r := New(1 << 20)
+	r.Changed("f", was, Text(letters("abXde")))
+	decide(t, r, Keep, Selection{})
+	r.Changed("f", Text(letters("abXde")), is)
+	r.Moved("f", "g", is, is)
+	decideAt(t, r, "g", Reject)
+	decideAt(t, r, "f", Keep)
+	f, _ := r.File("g")
+	if f.State != Kept || f.Present != is || f.Accepted != is || f.Baseline != was {
+		t.Errorf("it is %+v", f)
+	}
+}
+
+// A file that was forgotten, or is back, does not come back where the agent has removed it once.
+func TestWhereAForgottenFileWasRemoved(t *testing.T) {
+	t.Parallel()
+	a := Text("a\n")
+	r := New(1 << 20)
+	r.Moved("f", "g", a, a)
+	r.Changed("g", a, Content{})
+	r.Retracted("f", Content{}, a)
+	r.Changed("g", Text("b\n"), Text("c\n"))
+	check.Slice(t, statusOf(r), []string{"modified g"}, "of a forgotten one there are %q")
+
+	r = New(1 << 20)
+	for _, from := range []string{"f", "h"} {
+		r.Moved(from, "g", a, a)
+		r.Changed("g", a, Content{})
+	}
+	r.Now("f", Text("b\n"))
+	r.Changed("g", a, Text("c\n"))
+	check.Slice(t, statusOf(r), []string{"modified f", "moved g from h"}, "of one that is back there are %q")
+}
+
+// Bytes in the place of a text that is kept for when it comes back are touched as texts are; those for which none is kept
+// any more need no room, and what the user has changed of them stays known.
+func TestBytesInThePlaceOfATextNeedRoom(t *testing.T) {
+	t.Parallel()
+	text := func(first string) Content { return Text(first + "\n" + strings.Repeat("x\n", 100)) }
+	r := New(1000)
+	r.Changed("bytes", text("a"), text("b"))
+	r.Changed("text", text("a"), text("b"))
+	r.Changed("bytes", text("b"), Opaque("one"))
+	r.Changed("more", text("a"), text("b"))
+	r.Changed("bytes", Opaque("one"), text("c"))
+	r.Changed("text", text("b"), text("c"))
+	for path, opaque := range map[string]bool{"bytes": false, "text": true, "more": false} {
+		f, _ := r.File(path)
+		check.Equal(t, f.Present.Opaque, opaque, path+" is without lines: %v")
+	}
+
+	r = New(1 << 20)
+	r.Changed("f", text("a"), text("b"))
+	r.Changed("f", text("b"), Opaque("one"))
+	decide(t, r, Keep, Selection{})
+	r.Changed("f", Opaque("one"), Opaque("two"))
+	r.Now("f", Opaque("three"))
+	r.limit = 0
+	r.Changed("g", text("a"), text("b"))
+	if f, _ := r.File("f"); !f.Typed {
+		t.Error("that the user has changed it is forgotten")
 	}
 }

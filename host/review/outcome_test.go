@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -57,8 +58,23 @@ func TestRecallOfWhatIsNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Removed("away")
+	r.Changed("made", Content{}, Text("x\n"))
+	if plan, err = r.Plan("made", Reject, Selection{}); err != nil || !r.Commit(plan) {
+		t.Fatal(err)
+	}
+	for _, is := range []Content{Text(""), Text("x\n")} {
+		f, _ := r.File("emptied")
+		r.Changed("emptied", cmp.Or(f.Present, Text("a\n")), is)
+	}
+	// The same text as there is, which the file had before with other owners.
+	r.Changed("same", Text(letters("abc")), Text(letters("aXc")))
+	r.Now("same", Text(letters("auc")))
+	r.Changed("same", Text(letters("auc")), Text(letters("aXc")))
 	was, version := statesOf(r), r.Version()
-	for path, now := range map[string]Content{"none": Text("x\n"), "bytes": Text("x\n"), "gone": Text("x\n"), "away": Text("b\n"), "f": Opaque("x")} {
+	for path, now := range map[string]Content{
+		"none": Text("x\n"), "bytes": Text("x\n"), "gone": Text("x\n"), "away": Text("b\n"), "made": Text("x\n"),
+		"emptied": Text("x\n"), "same": Text(letters("aXc")), "f": Opaque(letters("aXc")),
+	} {
 		r.Recall(path, now)
 		r.Recall(path, Content{})
 		if got := statesOf(r); !slices.Equal(got, was) || r.Version() != version {

@@ -300,7 +300,14 @@ func TestFilesComeAndGo(t *testing.T) {
 		}, nil},
 		"large and new":       {func(r *Record) { r.Changed("f", none, Opaque("1")) }, []want{{"f", "", Added, 0}}},
 		"text and then large": {func(r *Record) { r.Changed("f", a, b); r.Changed("f", b, Opaque("1")) }, []want{{"f", "", Modified, 0}}},
-		"nothing":             {func(r *Record) { r.Changed("f", a, a); r.Now("f", b) }, nil},
+		"binary, kept, deleted by the user": {func(r *Record) {
+			r.Changed("f", Text("a\x00"), Text("b\x00"))
+			if p, err := r.Plan("f", Keep, Selection{}); err == nil {
+				r.Commit(p)
+			}
+			r.Now("f", none)
+		}, []want{{"f", "", Deleted, 0}}},
+		"nothing": {func(r *Record) { r.Changed("f", a, a); r.Now("f", b) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := New(1 << 20)
@@ -308,7 +315,7 @@ func TestFilesComeAndGo(t *testing.T) {
 			var got []want
 			for _, f := range r.Files() {
 				got = append(got, want{f.Path, f.OldPath, f.Status, len(f.Hunks)})
-				if !f.Present.Opaque {
+				if !f.Present.Opaque && !f.Baseline.Opaque {
 					sound(t, f)
 				}
 				if same, ok := r.File(f.Path); !ok || same.ID != f.ID {

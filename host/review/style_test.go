@@ -26,6 +26,7 @@ func TestStyles(t *testing.T) {
 		"[permissions 600 → 644]":                             {emptied("latin1 dos", 0o600), styled("", 0o644)},
 		"[permissions 644 → 600]":                             {styled("utf-8 dos", 0o644), emptied("", 0o600)},
 		"[encoding latin1 → utf-8 line ends CRLF → LF]":       {styled("latin1 dos", 0o644), styled("", 0o644)},
+		"[encoding latin1 → utf-8]":                           {styled("latin1 unix", 0), styled("", 0)},
 		"[without its byte order mark permissions 755 → 644]": {styled("utf-8 unix bom", 0o755), styled("", 0o644)},
 	} {
 		check.Equal(t, fmt.Sprint(Styles(c[0], c[1])), want, "%v")
@@ -110,4 +111,11 @@ func TestEncodingThatCannotBeSeen(t *testing.T) {
 	r.Changed("f", Text("a\n"), latin("é\n"))
 	r.Changed("f", latin("é\n"), Text("a\n"))
 	check.Slice(t, statusOf(r), nil, "what has the text that it had is listed: %q")
+	r.Changed("f", latin("é\n"), Text("ü\n"))
+	r.Changed("f", Text("ü\n"), Text("a\n"))
+	f, _ := r.File("f")
+	check.Equal(t, f.Present.Form, "latin1 unix", "after another encoding it has the form %q")
+	r.Changed("f", f.Present, Content{})
+	f, _ = r.File("f")
+	check.Equal(t, f.Present, Content{}, "a file that is gone is %+v")
 }

@@ -101,9 +101,21 @@ func TestEditsThatRunBackwards(t *testing.T) {
 	for _, p := range []textDiff{
 		{base: once, present: twice, edits: []linediff.Edit{{A0: 1, A1: 0, B0: 1, B1: 1}}},
 		{base: twice, present: once, edits: []linediff.Edit{{A0: 1, A1: 1, B0: 1, B1: 0}}},
+		{base: once, present: once, edits: []linediff.Edit{{A0: 1, A1: 2, B0: 0, B1: 2}}},
 	} {
 		if p.sound() {
 			t.Errorf("%+v is taken", p.edits)
 		}
+	}
+}
+
+// A line is made from another one where three quarters of the shorter one, at its beginning and its end, are in both.
+func TestVersionsOfALine(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[string]bool{
+		"abcd|abcX": true, "abcd|abXX": false, "abcd|Xbcd": true, "abcdefgh|abXXefgh": true, "ab|abcdefgh": true, "  ab |ab": true, "|a": false, "a|": false,
+	} {
+		was, is, _ := strings.Cut(lines, "|")
+		check.Equal(t, isVersion(was, is), want, "%s: %v", lines)
 	}
 }

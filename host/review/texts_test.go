@@ -17,10 +17,12 @@ func TestTextsStayOnceInMemory(t *testing.T) {
 	l.agent(is)
 	kept := l
 	kept.all(kept.pending.edits, (*layers).keep)
+	undone := l
+	undone.agent(strings.Clone(was))
 	refused := l
 	refused.all(refused.pending.edits, (*layers).refuse)
 	for name, c := range map[string][2]string{
-		"kept": {kept.kept.present, kept.accepted()}, "refused, kept": {kept.refused.present, kept.accepted()}, "base, kept": {kept.refused.base, kept.accepted()},
+		"kept": {kept.kept.present, kept.accepted()}, "undone": {undone.accepted(), undone.present()}, "refused, kept": {kept.refused.present, kept.accepted()}, "base, kept": {kept.refused.base, kept.accepted()},
 		"kept, refused": {refused.kept.present, refused.accepted()}, "refused": {refused.refused.present, refused.accepted()}, "base, refused": {refused.kept.base, refused.accepted()},
 	} {
 		check.Equal(t, unsafe.StringData(c[0]), unsafe.StringData(c[1]), "decided, %s is a copy: %v", name)
