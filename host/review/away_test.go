@@ -297,8 +297,47 @@ func TestAKeptMoveIsRetractedAfterALaterOne(t *testing.T) {
 	r.Moved("g", "h", is, is)
 	r.MoveRetracted("h", "g", is, is)
 	r.MoveRetracted("g", "f", is, was)
-	if changes, _ := r.Waiting(); changes > 0 {
-		t.Errorf("there waits %+v", r.Files())
+	check.Slice(t, statusOf(r), nil, "there are %q")
+}
+
+// A removal that was kept and is taken back leaves what waited before it: a refusal brings the user's text back, and does not
+// remove the file. Where the user makes the file anew, nothing of the agent's waits.
+func TestAKeptRemovalIsRetracted(t *testing.T) {
+	t.Parallel()
+	bytes := func(mark string) Content { return Opaque(mark) }
+	lines := func(word string) Content { return Text(letters(word)) }
+	for name, c := range map[string]struct {
+		was, is Content // what the agent has made of it before
+		keeps   bool    // that too
+	}{
+		"of a text":           {lines("abc"), lines("abc"), false},
+		"of a changed text":   {lines("abc"), lines("aXc"), false},
+		"of a kept text":      {lines("abc"), lines("aXc"), true},
+		"of another text":     {lines("abc"), lines("X"), false},
+		"of bytes":            {bytes("one"), bytes("one"), false},
+		"of changed bytes":    {bytes("one"), bytes("two"), false},
+		"of bytes, once text": {lines("abc"), bytes("two"), false},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", c.was, c.is)
+		if c.keeps {
+			decide(t, r, Keep, Selection{})
+		}
+		r.Changed("f", c.is, Content{})
+		decide(t, r, Keep, Selection{})
+		again := loaded(t, r)
+		r.Retracted("f", Content{}, c.is)
+		check.Equal(t, r.bytes, textBytes(r), name+": %d bytes are counted")
+		if f, ok := r.File("f"); ok != (c.was != c.is) || ok && f.State != Pending {
+			t.Errorf("%s: it is %+v", name, f)
+		} else if ok {
+			check.Equal(t, decide(t, r, Reject, Selection{}).Want.Mark(), c.was.Mark(), name+": refused there is %+v")
+		}
+
+		again.Now("f", c.is)
+		if f, ok := again.File("f"); ok && f.State == Pending {
+			t.Errorf("%s: made anew by the user it is %+v", name, f)
+		}
 	}
 }
 

@@ -461,8 +461,13 @@ func (r *Record) Retracted(path string, was, now Content) {
 		return
 	}
 	f.away = false
-	if f.text == nil && f.Accepted == was.Mark() {
+	if f.Accepted == was.Mark() {
 		f.Accepted = f.Baseline // what was kept is gone, and what was kept before it is not known
+		if f.text != nil {
+			r.bytes -= f.size()
+			f.unkeepRemoval()
+			r.bytes += f.size()
+		}
 	}
 	if now.Form == f.Baseline.Form {
 		f.Accepted.Form = now.Form
@@ -487,6 +492,15 @@ func (r *Record) Retracted(path string, was, now Content) {
 		r.bytes += f.size()
 	}
 	r.settle(f)
+}
+
+// unkeepRemoval makes the removal of a text, which was kept, a pending one.
+func (f *file) unkeepRemoval() {
+	l := *f.text
+	l.pending = newTextDiff(l.baseline())
+	l.pending.change("", true)
+	l.rebase(true)
+	f.text = &l
 }
 
 // MoveRetracted is Retracted for a move by the agent, from a path back to another one.
@@ -649,6 +663,9 @@ func (r *Record) set(f *file, now Content, agent bool) {
 	}
 	if f.refused == Added && !was.Exists {
 		f.madeByUser(now)
+	}
+	if !agent && !was.Exists && !f.Accepted.Exists && f.Baseline.Exists {
+		f.Accepted = now // where they had agreed that it is gone
 	}
 	r.bytes += f.size()
 }
