@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,10 @@ func TestRemovedFiles(t *testing.T) {
 	r.Removed("f")
 	if changed, gone := r.Take(); len(changed) != 0 || !slices.Equal(gone, []int{was.ID}) {
 		t.Errorf("it is told that %v are changed, %v gone", changed, gone)
+	}
+	r.Removed("f")
+	if _, gone := r.Take(); len(gone) > 0 {
+		t.Errorf("it is told once more that %v are gone", gone)
 	}
 	if _, ok := r.File("f"); ok || len(r.Files()) != 0 {
 		t.Error("a file that the user has removed is in the record")
@@ -231,33 +236,37 @@ func TestRetractedMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		before func(r *Record)
 		from   Content // what is moved
+		is     Content // what it is then, if it has changed
 	}{
-		"of a file":         {func(*Record) {}, Text("a\n")},
-		"of a new file":     {func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, Text("a\n")},
-		"of a changed file": {func(r *Record) { r.Changed("from", Text("a\n"), Text("b\n")) }, Text("b\n")},
-		"on":                {func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
-		"back":              {func(r *Record) { r.Moved("to", "from", Text("a\n"), Text("a\n")) }, Text("a\n")},
-		"to where the same text was once, of a changed file": {func(r *Record) {
+		"of a file":                             {before: func(*Record) {}, from: Text("a\n")},
+		"of a file that is changed with it":     {func(*Record) {}, Text("a\n"), Text("b\n")},
+		"of a new file that is changed with it": {func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, Text("a\n"), Text("b\n")},
+		"on, with a change":                     {func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, Text("a\n"), Text("b\n")},
+		"of a new file":                         {before: func(r *Record) { r.Changed("from", Content{}, Text("a\n")) }, from: Text("a\n")},
+		"of a changed file":                     {before: func(r *Record) { r.Changed("from", Text("a\n"), Text("b\n")) }, from: Text("b\n")},
+		"on":                                    {before: func(r *Record) { r.Moved("first", "from", Text("a\n"), Text("a\n")) }, from: Text("a\n")},
+		"back":                                  {before: func(r *Record) { r.Moved("to", "from", Text("a\n"), Text("a\n")) }, from: Text("a\n")},
+		"to where the same text was once, of a changed file": {before: func(r *Record) {
 			r.Changed("to", Text("a\n"), Content{})
 			r.Changed("from", Text("b\n"), Text("a\n"))
-		}, Text("a\n")},
-		"to where a file was once": {func(r *Record) { r.Changed("to", Text("x\n"), Content{}) }, Text("a\n")},
-		"of a new file, to where a file was once": {func(r *Record) {
+		}, from: Text("a\n")},
+		"to where a file was once": {before: func(r *Record) { r.Changed("to", Text("x\n"), Content{}) }, from: Text("a\n")},
+		"of a new file, to where a file was once": {before: func(r *Record) {
 			r.Changed("to", Text("x\n"), Content{})
 			r.Changed("from", Content{}, Text("a\n"))
-		}, Text("a\n")},
-		"to where a file was that went where a file was once": {func(r *Record) {
+		}, from: Text("a\n")},
+		"to where a file was that went where a file was once": {before: func(r *Record) {
 			r.Changed("first", Text("x\n"), Content{})
 			r.Moved("to", "first", Text("y\n"), Text("y\n"))
 			r.Changed("from", Content{}, Text("a\n"))
-		}, Text("a\n")},
+		}, from: Text("a\n")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := New(1 << 20)
 			c.before(r)
-			want := r.Files()
-			r.Moved("from", "to", c.from, c.from)
-			r.MoveRetracted("to", "from", c.from, c.from)
+			want, moved := r.Files(), cmp.Or(c.is, c.from)
+			r.Moved("from", "to", c.from, moved)
+			r.MoveRetracted("to", "from", moved, c.from)
 			got := r.Files()
 			for _, list := range [][]File{got, want} {
 				for i := range list {

@@ -712,11 +712,12 @@ func TestUndoLeavesWhatWasAcceptedBeside(t *testing.T) {
 		steps           []string // the last one is undone
 		accepted, hunks string
 	}{
-		"below":              {[]string{"1\n2\n3\n4\n5\n", "1\na\n4\n5\n", "1\na\nb\nc\n5\n"}, "1\na\n4\n5\n", "[{2 2 2 1 kept}]"},
-		"above":              {[]string{"1\n2\n3\n4\n", "1\n2\na\n4\n", "1\nb\na\n4\n"}, "1\n2\na\n4\n", "[{3 1 3 1 kept}]"},
-		"on both sides":      {[]string{"1\n2\n3\n", "1\na\n3\n", "b\na\nc\n"}, "1\na\n3\n", "[{2 1 2 1 kept}]"},
-		"all of it":          {[]string{"1\n2\n3\n", "a\nb\n3\n"}, "1\n2\n3\n", "[]"},
-		"lines of the other": {[]string{"1\n2\n3\n", "1\na\nb\n3\n", "1\nc\nb\n3\n"}, "1\n2\n3\n", "[{2 1 2 2 pending}]"},
+		"below":               {[]string{"1\n2\n3\n4\n5\n", "1\na\n4\n5\n", "1\na\nb\nc\n5\n"}, "1\na\n4\n5\n", "[{2 2 2 1 kept}]"},
+		"above":               {[]string{"1\n2\n3\n4\n", "1\n2\na\n4\n", "1\nb\na\n4\n"}, "1\n2\na\n4\n", "[{3 1 3 1 kept}]"},
+		"on both sides":       {[]string{"1\n2\n3\n", "1\na\n3\n", "b\na\nc\n"}, "1\na\n3\n", "[{2 1 2 1 kept}]"},
+		"a removal elsewhere": {[]string{"1\n2\n3\n4\n5\n", "1\n3\n4\n5\n", "1\n3\n4\na\n5\n"}, "1\n3\n4\n5\n", "[{2 1 1 0 kept}]"},
+		"all of it":           {[]string{"1\n2\n3\n", "a\nb\n3\n"}, "1\n2\n3\n", "[]"},
+		"lines of the other":  {[]string{"1\n2\n3\n", "1\na\nb\n3\n", "1\nc\nb\n3\n"}, "1\n2\n3\n", "[{2 1 2 2 pending}]"},
 	} {
 		r := New(1 << 20)
 		for i := range c.steps[1:] {
@@ -785,6 +786,8 @@ func TestHunksOfWholeFiles(t *testing.T) {
 	r := New(1 << 20)
 	r.Changed("f", Content{}, Text("a\nb\n"))
 	check.Equal(t, decide(t, r, Reject, Selection{Hunks: []int{0}}).Want, Content{}, "of a new file there is %+v")
+	r = play([]step{{"agent", Opaque("one"), Opaque("two")}})
+	check.Equal(t, decide(t, r, Reject, Selection{Hunks: []int{0}}).Want, Opaque("one"), "of bytes there is %+v")
 	for lines, want := range map[bool]State{true: Pending, false: Kept} {
 		was, is := Text("a\n"), Text("b\n")
 		was.Mode, is.Mode = 0o644, 0o755

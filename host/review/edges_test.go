@@ -604,6 +604,36 @@ func TestSeveralRefusedHunksComeBack(t *testing.T) {
 	}
 }
 
+// So they do with another change between them, which is kept with them or waits.
+func TestRefusedHunksBesideAnotherComeBack(t *testing.T) {
+	t.Parallel()
+	for _, hunks := range [][]int{{0, 2}, {2, 0}, {0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2}, {0, 1}} {
+		for _, now := range []string{"abWde", "abWWde", "abde"} {
+			r := play([]step{agent(letters("abcde"), letters("aXXcYYe"))})
+			decide(t, r, Reject, Selection{})
+			r.Changed("f", Text(letters("abcde")), Text(letters(now)))
+			decide(t, r, Keep, Selection{Hunks: hunks})
+			want := strings.TrimSuffix(strings.TrimPrefix(now, "ab"), "de")
+			accepted := "c"
+			if slices.Contains(hunks, 1) {
+				accepted = want
+			}
+			before, after := "b", "d"
+			if slices.Contains(hunks, 0) {
+				before = "XX"
+			}
+			if slices.Contains(hunks, 2) {
+				after = "YY"
+			}
+			f, _ := r.File("f")
+			check.Equal(t, f.Present.Text, letters("a"+before+want+after+"e"), "%s, kept %v: there is %q", now, hunks)
+			check.Equal(t, f.Accepted.Text, letters("a"+before+accepted+after+"e"), "%s, kept %v: accepted is %q", now, hunks)
+			sound(t, f)
+			consistent(t, f)
+		}
+	}
+}
+
 // What an undo in the buffer has brought back waits again, and is listed so.
 func TestRecalledHunksAreListed(t *testing.T) {
 	t.Parallel()
@@ -813,6 +843,9 @@ func TestWhatIsAway(t *testing.T) {
 	r.Moved("old", "new", Text("a\n"), Text("b\n"))
 	r.Changed("here", Text("a\n"), Text("b\n"))
 	r.Changed("bytes", Opaque("one"), Content{})
+	r.Changed("binary", Text("a\n"), Text("b\n"))
+	r.Changed("binary", Text("b\n"), Opaque("one"))
+	r.Moved("old bytes", "new bytes", Opaque("one"), Opaque("one"))
 	var got []string
 	r.Away(func(path string, was Content) { got = append(got, path+" "+was.Text) })
 	slices.Sort(got)
@@ -1020,5 +1053,35 @@ func TestBytesInThePlaceOfATextNeedRoom(t *testing.T) {
 	r.Changed("g", text("a"), text("b"))
 	if f, _ := r.File("f"); !f.Typed {
 		t.Error("that the user has changed it is forgotten")
+	}
+}
+
+// What a buffer lacks of a file that the agent has removed under it the user has taken out, even if no line is left.
+func TestHeldOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	for held, want := range map[string]string{"aXc": "abc", "aX": "ab", "auXc": "aubc", "ac": "abc", "": "b"} {
+		r := play([]step{agent(letters("abc"), letters("aXc")), {by: "agent", before: Text(letters("aXc"))}})
+		r.Take()
+		r.Held("f", Text(letters(held)))
+		refused := held
+		if plan, err := r.Plan("f", Reject, Selection{}); err == nil {
+			refused = strings.ReplaceAll(plan.Want.Text, "\n", "")
+		}
+		check.Equal(t, refused, want, "with %q in the buffer, refused there is %q", held)
+		check.Equal(t, r.bytes, textBytes(r), "with %q in the buffer %d bytes are counted", held)
+		if changed, gone := r.Take(); len(changed)+len(gone) != 1 {
+			t.Errorf("of %q is told %v, %v", held, changed, gone)
+		}
+	}
+}
+
+// A file whose removal was refused, and which the user empties, is theirs: no buffer showed the removal that was refused.
+func TestEmptiedAfterItsRemovalWasRefused(t *testing.T) {
+	t.Parallel()
+	r := play([]step{{by: "agent", before: Text(letters("ab"))}})
+	decide(t, r, Reject, Selection{})
+	r.Now("f", Text(""))
+	if f, ok := r.File("f"); ok && f.State == Pending {
+		t.Errorf("it is %+v", f)
 	}
 }

@@ -109,6 +109,13 @@ func TestMovesOfWhatTheAgentHasMade(t *testing.T) {
 	r.NewTurn()
 	r.Moved("a", "b", Text("x\n"), Text("x\n"))
 	check.Slice(t, statusOf(r), []string{"moved b from a"}, "a turn later there are %q")
+	r = New(1 << 20)
+	r.Changed("a", Content{}, Text("x\n"))
+	r.Changed("a", Text("x\n"), Content{})
+	r.Changed("c", Text("u\n"), Text("v\n"))
+	r.Renamed("c", "a")
+	r.Moved("a", "b", Text("v\n"), Text("v\n"))
+	check.Slice(t, statusOf(r), []string{"moved b from a"}, "of another file there are %q")
 	own, came := Text("half\n"), Text("whole\n")
 	own.Mode, came.Mode = 0o600, 0o755
 	r = New(1 << 20)
@@ -282,6 +289,7 @@ func TestANewFileThatIsRemovedAgain(t *testing.T) {
 	}
 	r.Changed("n", Text("x\n"), Content{})
 	check.Slice(t, statesOf(r), []string{"n added pending "}, "there are %q")
+	r = loaded(t, r)
 	r.Changed("n", Content{}, Text("x\n"))
 	check.Slice(t, statesOf(r), []string{"n added kept x\n"}, "back there are %q")
 }

@@ -95,13 +95,16 @@ func TestAChangeAmongRepeatedLines(t *testing.T) {
 	}
 }
 
-// Of what was saved, edits that run backwards are not taken.
+// Of what was saved, edits that run backwards, or beyond the end, are not taken.
 func TestEditsThatRunBackwards(t *testing.T) {
 	const once, twice = "a\nb\n", "a\na\nb\n"
 	for _, p := range []textDiff{
 		{base: once, present: twice, edits: []linediff.Edit{{A0: 1, A1: 0, B0: 1, B1: 1}}},
 		{base: twice, present: once, edits: []linediff.Edit{{A0: 1, A1: 1, B0: 1, B1: 0}}},
 		{base: once, present: once, edits: []linediff.Edit{{A0: 1, A1: 2, B0: 0, B1: 2}}},
+		{base: once, present: once, edits: []linediff.Edit{{A0: 0, A1: 2, B0: 0, B1: 3}}},
+		{base: once, present: twice, edits: []linediff.Edit{{A0: 0, A1: 2, B0: 0, B1: 2}, {A0: 1, A1: 2, B0: 2, B1: 3}}},
+		{base: twice, present: once, edits: []linediff.Edit{{A0: 0, A1: 2, B0: 0, B1: 2}, {A0: 2, A1: 3, B0: 1, B1: 2}}},
 	} {
 		if p.sound() {
 			t.Errorf("%+v is taken", p.edits)
