@@ -229,6 +229,9 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 		case c.State == Pending:
 			parts = append(parts, c.parts...)
 		case c.State == Kept && d == Reject, c.State == Rejected && d == Keep:
+			if whole {
+				return false, errNoSuchHunk // the file is gone, and the place of that change
+			}
 			again = append(again, c)
 		}
 	}

@@ -799,6 +799,24 @@ func TestHunksOfWholeFiles(t *testing.T) {
 	}
 }
 
+// What was refused in a file that the agent has removed since has no place to come back to.
+func TestRefusedHunksOfAFileThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, agents := range []string{"", "X", "aX", "Xbc"} {
+		r := play([]step{agent(letters("abc"), letters(agents))})
+		decide(t, r, Reject, Selection{})
+		r.Changed("f", Text(letters("abc")), Content{})
+		f, _ := r.File("f")
+		for i, h := range f.Hunks {
+			_, err := r.Plan("f", Keep, Selection{Hunks: []int{i}})
+			if want := map[State]error{Rejected: errNoSuchHunk}[h.State]; !errors.Is(err, want) {
+				t.Errorf("of %q a hunk is %s: to keep it says %v", agents, h.State, err)
+			}
+		}
+		check.Equal(t, count(f, Rejected), 1, "of %q %d are refused", agents)
+	}
+}
+
 // Which parts of an edit have just some of its lines.
 func TestPartsOfAnEdit(t *testing.T) {
 	t.Parallel()

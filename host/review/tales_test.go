@@ -301,7 +301,6 @@ h f:wv a:v f:vwv => f modified rejected vwv>vwv>vwv r2,1+2,1
 d f: a:- f:+/dos => f modified pending +>+>+/dos
 a a:- r: f:av f:v => f deleted rejected v>v>v
 d f:dvv a:dv f:vv => f modified rejected vv>vv>vv r2,1+2,1
-~ a:Y r:- a:- k:0 => f deleted kept >->- k0,0+1,1
 - a:W k: a:- save: => f added pending ->W>- p0,0+0,0
 c a:X r:- f:u f:uX => f modified pending u>u>uX p1,0+2,1
 d a:- f:#y a:- a:X => f modified pending #sum>#sum>#sum
