@@ -309,6 +309,30 @@ func TestAKeptMoveIsRetractedAfterALaterOne(t *testing.T) {
 	check.Slice(t, statusOf(r), nil, "there are %q")
 }
 
+// A move and the removal that came after it are taken back at once: there is what was before both.
+func TestRetractedMovesOfWhatIsGone(t *testing.T) {
+	t.Parallel()
+	a, b := Text("a\n"), Text("b\n")
+	for name, c := range map[string]struct {
+		before func(r *Record)
+		from   Content
+	}{
+		"of a file":         {func(*Record) {}, a},
+		"of a changed file": {func(r *Record) { r.Changed("from", a, b) }, b},
+		"of a new file":     {func(r *Record) { r.Changed("from", Content{}, a) }, a},
+		"on":                {func(r *Record) { r.Moved("first", "from", a, a) }, a},
+	} {
+		r := New(1 << 20)
+		c.before(r)
+		want := statesOf(r)
+		r.Moved("from", "to", c.from, c.from)
+		r.Changed("to", c.from, Content{})
+		r.MoveRetracted("to", "from", Content{}, c.from)
+		check.Slice(t, statesOf(r), want, name+": there are %q")
+		check.Equal(t, r.bytes, textBytes(r), name+": %d bytes are counted")
+	}
+}
+
 // A removal that was kept and is taken back leaves what waited before it: a refusal brings the user's text back, and does not
 // remove the file. Where the user makes the file anew, nothing of the agent's waits.
 func TestAKeptRemovalIsRetracted(t *testing.T) {
@@ -359,16 +383,19 @@ func TestAKeptMoveIsRetracted(t *testing.T) {
 		from   Content
 		want   []string
 	}{
-		"of a file":         {func(*Record) {}, a, nil},
-		"of a changed file": {func(r *Record) { r.Changed("from", a, b) }, b, []string{"from modified kept b\n"}},
-		"of a new file":     {func(r *Record) { r.Changed("from", Content{}, a); decideAt(t, r, "from", Keep) }, a, []string{"from added kept a\n"}},
-		"back":              {func(r *Record) { r.Moved("to", "from", a, a); decideAt(t, r, "from", Keep) }, a, nil},
-		"on":                {func(r *Record) { r.Moved("first", "from", a, b); decideAt(t, r, "from", Keep) }, b, []string{"from modified kept b\n"}},
+		"of a file":           {func(*Record) {}, a, nil},
+		"of a changed file":   {func(r *Record) { r.Changed("from", a, b) }, b, []string{"from modified kept b\n"}},
+		"of a new file":       {func(r *Record) { r.Changed("from", Content{}, a); decideAt(t, r, "from", Keep) }, a, []string{"from added kept a\n"}},
+		"back":                {func(r *Record) { r.Moved("to", "from", a, a); decideAt(t, r, "from", Keep) }, a, nil},
+		"on":                  {func(r *Record) { r.Moved("first", "from", a, b); decideAt(t, r, "from", Keep) }, b, []string{"from modified kept b\n"}},
+		"to where a file was": {func(r *Record) { r.Changed("to", b, Content{}) }, a, []string{"to deleted pending "}},
 	} {
 		r := New(1 << 20)
 		c.before(r)
 		r.Moved("from", "to", c.from, c.from)
-		decideAt(t, r, "to", Keep)
+		for _, path := range r.Paths() {
+			decideAt(t, r, path, Keep)
+		}
 		r.MoveRetracted("to", "from", c.from, c.from)
 		check.Slice(t, statesOf(r), c.want, name+": there are %q")
 	}

@@ -755,6 +755,8 @@ func TestTheSameIsFoundInAnotherText(t *testing.T) {
 		"a b c d e f > a XX1 YY1 d e f ZZ1": "[{1 3 1 3}] true[{6 6 5 6}] true",
 		"a u b c d e f > a XX1 d e f":       "[{1 3 1 2}] false",
 		"a b c d e f > a b c d e f u":       "[] false",
+		"a b c d e f > a XX1 YY1 f":         "[{1 3 1 3} {4 5 4 4}] false", // and one that waits for nothing
+		"a YY1 d f > a XX1 YY1 d f":         "[{1 1 1 2}] true",            // above the other new one
 		"a b c d e f > a b c other d e f":   "[] false",
 	} {
 		was, is, _ := strings.Cut(what, " > ")

@@ -37,6 +37,15 @@ func TestMovedOverAnother(t *testing.T) {
 		t.Errorf("told are %+v, and that %v are gone", changed, gone)
 	}
 
+	again := New(1 << 20) // one that was made twice
+	for _, is := range []Content{Text("x\n"), {}, Text("x\n")} {
+		was, _ := again.Present("from")
+		again.Changed("from", was, is)
+	}
+	again.Changed("to", Text("a\n"), Text("b\n"))
+	again.Moved("from", "to", Text("x\n"), Text("x\n"))
+	check.Slice(t, statusOf(again), []string{"modified to"}, "of one of its own there are %q")
+
 	users := New(1 << 20)
 	users.Changed("to", Text("a\n"), Text("a\nb\n"))
 	users.Moved("from", "to", Text("1\n2\n"), Text("1\n2\n"))
@@ -493,6 +502,13 @@ func TestRemadeFiles(t *testing.T) {
 	r.Remade("f", Text("u\n"))
 	if p, err := r.Plan("f", Reject, Selection{}); err != nil || p.Want.Text != "1\n2\nu\n" {
 		t.Errorf("another text is there: refused there is %q, %v", p.Want.Text, err)
+	}
+
+	r = moved()
+	r.Now("g", Text("1\na\n2\nu\n"))
+	r.Remade("f", Opaque("one"))
+	if f, _ := r.File("f"); f.Baseline != Text("1\n2\nu\n").Mark() {
+		t.Errorf("bytes are there: it was %+v", f.Baseline)
 	}
 
 	for name, do := range map[string]func(r *Record){
@@ -1046,6 +1062,13 @@ func TestBytesInThePlaceOfATextNeedRoom(t *testing.T) {
 	r = New(1 << 20)
 	r.Changed("f", text("a"), text("b"))
 	r.Changed("f", text("b"), Opaque("one"))
+	r.limit = 0
+	r.Changed("g", text("a"), text("b"))
+	check.Equal(t, r.bytes, 0, "%d bytes are kept where there is no room")
+
+	r = New(1 << 20)
+	r.Changed("f", text("a"), text("b"))
+	r.Changed("f", text("b"), Opaque("one"))
 	decide(t, r, Keep, Selection{})
 	r.Changed("f", Opaque("one"), Opaque("two"))
 	r.Now("f", Opaque("three"))
@@ -1083,5 +1106,58 @@ func TestEmptiedAfterItsRemovalWasRefused(t *testing.T) {
 	r.Now("f", Text(""))
 	if f, ok := r.File("f"); ok && f.State == Pending {
 		t.Errorf("it is %+v", f)
+	}
+}
+
+// A file that is made anew where the agent has moved one away is no longer one of its own when that is removed: it is saved
+// and released with the other.
+func TestMadeAnewIsOneWithWhatWasMovedAway(t *testing.T) {
+	t.Parallel()
+	a, b := Text("a\n"), Text("b\n")
+	r := New(1 << 20)
+	r.Moved("f", "g", a, a)
+	for i := range groupSize {
+		r.Changed(strings.Repeat("x", i+1), Content{}, Text(""))
+	}
+	r.Changed("f", Content{}, b)
+	groups := r.Groups()
+	anew, _ := r.File("f")
+	r.Take()
+	r.Changed("g", a, Content{})
+	for i, g := range r.Groups() {
+		check.Equal(t, g.Version != groups[i].Version, true, "group %d has changed: %v", i)
+	}
+	r.limit = 0
+	r.Changed("h", a, b)
+	check.Equal(t, r.bytes, textBytes(r), "%d bytes are counted")
+	_, gone := r.Take()
+	check.Slice(t, gone, []int{anew.ID}, "gone are %v")
+}
+
+// A file that goes back to where another one is gone from, which has no place of its own to be gone from, takes its place.
+func TestBackWhereAnotherIsGone(t *testing.T) {
+	t.Parallel()
+	one, two, three := Text("1\n"), Text("2\n"), Text("3\n")
+	r := New(1 << 20)
+	r.Moved("a", "c", one, one)
+	r.Moved("b", "a", two, two)
+	r.Moved("d", "b", three, three)
+	r.Changed("a", two, Content{})
+	decideAt(t, r, "c", Reject)
+	check.Equal(t, r.bytes, textBytes(r), "%d bytes are counted")
+	check.Slice(t, statusOf(r), []string{"moved a", "moved b from d"}, "there are %q")
+}
+
+// Bytes that were kept, and that are gone by no change of the agent's that was told, wait as a text does.
+func TestKeptBytesAreGone(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]Content{{Text("a\n"), Text("b\n")}, {Opaque("one"), Opaque("two")}} {
+		r := play([]step{{"agent", c[0], c[1]}})
+		decide(t, r, Keep, Selection{})
+		r.Now("f", Content{})
+		f, _ := r.File("f")
+		if f.Status != Deleted || f.State != Pending {
+			t.Errorf("it is %+v", f)
+		}
 	}
 }

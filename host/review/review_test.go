@@ -361,7 +361,11 @@ func TestOldestTextsAreReleased(t *testing.T) {
 	if r.bytes > 1200 {
 		t.Errorf("%d bytes are kept", r.bytes)
 	}
+	r.Take()
 	r.Changed("4", big("a"), big("b"))
+	if changed, _ := r.Take(); len(changed) != 2 || !changed[0].Present.Opaque && !changed[1].Present.Opaque {
+		t.Errorf("told are %v, not what is released", changed)
+	}
 	for path, opaque := range map[string]bool{"1": false, "2": true, "3": false, "4": false} {
 		f, ok := r.File(path)
 		if !ok || f.Present.Opaque != opaque || (f.Hunks == nil) != opaque || f.Status != Modified {

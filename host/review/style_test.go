@@ -27,6 +27,7 @@ func TestStyles(t *testing.T) {
 		"[permissions 644 → 600]":                             {styled("utf-8 dos", 0o644), emptied("", 0o600)},
 		"[encoding latin1 → utf-8 line ends CRLF → LF]":       {styled("latin1 dos", 0o644), styled("", 0o644)},
 		"[encoding latin1 → utf-8]":                           {styled("latin1 unix", 0), styled("", 0)},
+		"[without its byte order mark]":                       {emptied("utf-8 unix bom", 0), emptied("", 0)},
 		"[without its byte order mark permissions 755 → 644]": {styled("utf-8 unix bom", 0o755), styled("", 0o644)},
 	} {
 		check.Equal(t, fmt.Sprint(Styles(c[0], c[1])), want, "%v")
