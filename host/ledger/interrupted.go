@@ -417,6 +417,7 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	was.Text = shows.Text
 	if now.unsaved {
 		l.noteUnsaved(t, now.path)
+		l.modeUnder(t, now.path, had.Mode, now.Mode)
 	}
 	all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text)
 	has := all == shows.Text && len(conflicts) == 0 || tookIn(had.Text, now.Text, shows.Text)

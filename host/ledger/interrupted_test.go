@@ -1326,3 +1326,47 @@ func TestKeptBeforeTheHostDiedUnderUnsavedText(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "a4\n=\n"`, "refused, there is %s")
 }
+
+// Permissions that the agent has changed under unsaved text, which nothing told before the host was killed, come back also where
+// that text is given up.
+func TestPermissionsUnderUnsavedTextBeforeTheHostDied(t *testing.T) {
+	for _, agent := range []string{"f1\n", "f1\na1\n"} {
+		for name, give := range map[string]func(w *world){
+			"closed":     func(w *world) { w.wipe("f") },
+			"read again": func(w *world) { w.rereads("f") },
+		} {
+			for _, undo := range []bool{false, true} {
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				w.named()
+				w.edit("f")
+				w.begin()
+				w.write("f", agent)
+				w.sees("f")
+				w.types("f", func(now string) string { return now + "u1\n" })
+				w.sync()
+				w.chmod("f", 0o600)
+				w.killed(true)
+				give(w)
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), `f 644 "f1\n"`, "after %q, %s, undo %v: there is %s", agent, name, undo)
+			}
+		}
+	}
+}
+
+// What conflicts with unsaved text and was refused is no change where all is killed then.
+func TestRefusedUnderAConflictBeforeAllWasKilled(t *testing.T) {
+	t.Parallel()
+	w := inConflict(t)
+	w.chmod("f", 0o600)
+	w.call("edit", func() {}, "f")
+	w.decide(review.Reject, "f")
+	w.killed(false)
+	check.Equal(t, w.changes(), "modified f rejected\n", "listed is %q")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "there is %s")
+}

@@ -55,7 +55,7 @@ func (l *Ledger) saysOf(t *turn, path string) inStep {
 // file has them whatever the buffer has.
 func (l *Ledger) modeUnder(t *turn, path string, was, is os.FileMode) {
 	s, noted := l.inStep[path]
-	if !noted {
+	if !noted || was == is {
 		return
 	}
 	text := onDisk(path)

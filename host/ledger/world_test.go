@@ -58,10 +58,11 @@ type world struct {
 // buffer is a file as an editor shows it.
 type buffer struct {
 	text, form string
-	synced     string // what the disk had when both were last in step
-	told       string // the text of which the ledger was told last
-	gone       bool   // that there was no file any more was told
-	writes     string // the last form that the file had with a text in it
+	synced     string            // what the disk had when both were last in step
+	told       string            // the text of which the ledger was told last
+	gone       bool              // that there was no file any more was told
+	writes     string            // the last form that the file had with a text in it
+	written    buffers.DiskState // what the user has written last
 }
 
 func newWorld(t testing.TB) *world {
@@ -477,6 +478,9 @@ func (w *world) savesAs(name string, mode fs.FileMode) {
 	w.disk.Unlock()
 	w.must(err)
 	w.replaceAs(name, string(data), mode)
+	info, err := os.Stat(w.path(name))
+	w.must(err)
+	b.written = buffers.DiskStateOf(info)
 	text := buffers.Decoded(data)
 	for _, l := range w.sessions {
 		l.FileOpened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Text: &text, Form: buffers.Form(data), Since: changedAt(w.path(name))})
@@ -682,7 +686,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 		return
 	case err == nil && err2 == nil:
 		seen.Exists, seen.Mode, seen.Text, seen.Form = true, info.Mode().Perm(), buffers.Decoded(data), buffers.Form(data)
-		seen.Disk = buffers.DiskState{Exists: true, Sec: info.ModTime().Unix(), Nsec: int64(info.ModTime().Nanosecond()), Size: info.Size()}
+		seen.Disk = buffers.DiskStateOf(info)
 		seen.Since = changedAt(path)
 		if int64(len(data)) > limit {
 			seen.Large, seen.Text = true, ""
@@ -690,6 +694,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 	}
 	if b := w.bufs[path]; b != nil {
 		b.told = b.text
+		seen.Saved = seen.Exists && b.written == seen.Disk
 		if seen.Loaded, seen.Unsaved = true, b.text != b.synced; seen.Exists {
 			seen.Text, seen.Form = b.text, b.form
 		}
