@@ -110,8 +110,13 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if w.Behind != nil && !users {
 		l.cameUnder(t, w, c.disk, reviewed)
 	}
-	if w.Behind != nil && !w.Changed && !w.Created {
-		return // all of it conflicts
+	if w.Behind != nil && !w.Changed && !w.Created { // all of it conflicts
+		if t != nil && !users {
+			was, _ := l.known(t, fileState{path: w.Path, loaded: true})
+			c.now.Mode = cmp.Or(was.Mode, c.now.Mode) // nothing tells of these
+			t.seen[w.Path] = c.now
+		}
+		return
 	}
 	if t != began {
 		began.seen[w.Path], began.disk[w.Path] = c.now, c.disk

@@ -504,3 +504,18 @@ func TestMadeUnderWhatIsNotSaved(t *testing.T) {
 		}
 	}
 }
+
+// The user saves what conflicts with the agent's, and the agent writes more at once: what they had saved stays theirs.
+func TestSavedOverAConflictThenChanged(t *testing.T) {
+	t.Parallel()
+	w := inConflict(t)
+	before, after := "f1\nu2\nf3\n", "f1\nu2\nf3\na4\n"
+	w.write("f", after)
+	b := w.bufs[w.path("f")]
+	b.text, b.synced, b.told = after, after, after
+	w.ledger.Took(buffers.Written{Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &after, Disk: &after, FormBefore: plain, FormAfter: plain, ReadAt: time.Now()}, "disk", false)
+	w.end()
+	check.Equal(t, w.changes(), "modified f -3,0+4,1\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), before, "there is %q")
+}
