@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -416,5 +417,48 @@ func TestAnEmptyFileIsKept(t *testing.T) {
 		w.end()
 		w.decide(review.Keep, "")
 		check.Equal(t, w.tree(), `f 644 ""`, "shown %v: there is %q", shown)
+	}
+}
+
+// Of a move where nothing but a call tells, its second path may be named when it is done: it is one where the file has the same
+// text there. And what the call says of its text counts once.
+func TestMovesThatCallsTellLate(t *testing.T) {
+	for name, c := range map[string]struct {
+		there string // at the other path before; "" is no file
+		early bool   // the call names both at once
+		do    string
+		want  string
+	}{
+		"moved":             {"", false, "mv ../f ../g", "moved"},
+		"moved and changed": {"", true, "mv ../f ../g; echo a1 >> ../g", "moved"},
+		"another is there":  {"g1\n", false, "rm ../f", "deleted"},
+	} {
+		w := newWorld(t)
+		w.write("../f", "f1\n")
+		if c.there != "" {
+			w.write("../g", c.there)
+		}
+		w.begin()
+		call := &session.ToolCall{ID: "1", Kind: session.KindMove, Status: session.StatusInProgress, Locations: []session.Location{{Path: w.path("../f")}}}
+		if !c.early {
+			w.followCall(call)
+			w.sh(c.do)
+		}
+		call.Locations = append(call.Locations, session.Location{Path: w.path("../g")})
+		w.followCall(call)
+		if c.early {
+			w.sh(c.do)
+			old, text := "f1\n", "f1\na1\n"
+			call.Content = append(call.Content, session.Diff{Operation: session.OperationModify, Path: w.path("../g"), OldText: &old, NewText: &text})
+		}
+		call.Status = session.StatusCompleted
+		w.followCall(call)
+		w.end()
+		if got := w.changes(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s: listed is %q", name, got)
+		}
+		w.decide(review.Reject, "")
+		check.Equal(t, w.sees("../f"), "f1\n", "%s: there is %q")
+		check.Equal(t, w.sees("../g"), cmp.Or(c.there, "no file"), "%s: beside it is %q")
 	}
 }

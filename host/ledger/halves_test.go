@@ -156,7 +156,8 @@ func (r *halves) run() {
 		}
 	default:
 		for _, at := range r.Perm(len(r.files)) {
-			r.decides(do, r.files[at])
+			for r.decides(do, r.files[at]) {
+			}
 		}
 	}
 	if r.pending() {
@@ -312,16 +313,33 @@ func (r *halves) record() []review.File {
 	return files
 }
 
-// decides has the user decide about a file, if something of it is pending.
-func (r *halves) decides(do review.Decision, f *half) {
+// decides has the user decide about a file, if something of it is pending. It reports whether they have taken that back.
+func (r *halves) decides(do review.Decision, f *half) bool {
 	if f.theirs != "" || *f.is() == f.base || !f.base.exists && !f.is().exists {
-		return
+		return false
 	}
 	r.did("%s %s", do, f.id)
 	r.changes() // the user sees what they decide about
 	r.stays(f)
-	r.decide(do, f.listed())
+	was := *f
+	was.states = slices.Clone(f.states)
+	var made []Made
+	r.makes(Decision{Do: do, Path: r.path(f.listed()), Made: func(m Made) { made = append(made, m) }})
 	r.decided(do, f)
+	if r.IntN(3) > 0 {
+		return false
+	}
+	r.takesBack(made)
+	*f = was
+	return true
+}
+
+// takesBack has the user take back what they have just decided about one file.
+func (r *halves) takesBack(made []Made) {
+	r.did("and takes that back")
+	for _, m := range slices.Backward(made) {
+		r.makes(Decision{Path: m.Path(), Back: &m})
+	}
 }
 
 // stays has the user close files that go back to another path: what is unsaved there stays in its buffer.
@@ -361,11 +379,14 @@ func (r *halves) part(do review.Decision, f *half) {
 	i := pending[r.IntN(len(pending))]
 	h := files[at].Hunks[i]
 	r.did("%s hunk %+v of %s", do, h, f.id)
-	done := make(chan error)
-	r.ledger.Decide(Decision{Do: do, Path: r.path(is.name), Which: func(review.File) review.Selection {
+	var made []Made
+	r.makes(Decision{Do: do, Path: r.path(is.name), Made: func(m Made) { made = append(made, m) }, Which: func(review.File) review.Selection {
 		return review.Selection{Hunks: []int{i}}
-	}}, func(_ int, err error) { done <- err })
-	must.Do(r.t, <-done)
+	}})
+	if r.IntN(3) == 0 {
+		r.takesBack(made)
+		return
+	}
 	cut := func(text string, start, count int) (before, in, after []string) {
 		lines := slices.Collect(strings.Lines(text))
 		if count > 0 {

@@ -153,6 +153,11 @@ func TestMoreMadeThanListed(t *testing.T) {
 		w.ledger.Worked()
 		w.end()
 	}
+	for _, f := range w.files() {
+		if review.IsFolder(f.Path) {
+			check.Contains(t, f.Present.Text, "7 files at ", "listed is %q")
+		}
+	}
 	w.write("new/in/04", "the user's")
 	if _, err := w.refuse(nil); err == nil || !strings.Contains(err.Error(), "1 of its files have changed since") {
 		t.Errorf("refused: %v", err)
@@ -274,4 +279,26 @@ func TestOldContentsAreForgotten(t *testing.T) {
 		must.Do(t, w.undo(false))
 	}
 	check.Equal(t, w.sees("f"), binary(turns-3), "three turns undone there is %q")
+}
+
+// Where it is not known which files of a folder an earlier turn has made, none of a later one's are removed as if they were all.
+func TestMoreMadeThanIsKnown(t *testing.T) {
+	defer func(listed int) { maxListed = listed }(maxListed)
+	maxListed = 2
+	w := newWorld(t)
+	for turn := range 2 {
+		w.begin()
+		for i := range 5 {
+			w.write(fmt.Sprintf("new/%d%d", turn, i), "is")
+		}
+		w.ledger.Worked()
+		w.end()
+		if turn == 0 {
+			w.box(func() { clear(w.ledger.originals.of) })
+		}
+	}
+	if _, err := w.refuse(nil); !errors.Is(err, errForgotten) {
+		t.Errorf("refused: %v", err)
+	}
+	check.Equal(t, strings.Count(w.tree(), "new/"), 7, "there are %d files")
 }

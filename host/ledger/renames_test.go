@@ -780,3 +780,18 @@ func TestMovedAfterARefusalHadPutItBack(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "f1\n"`, "refused, there is %s")
 }
+
+// A file that the user has left under its old name, and that the agent removes in the next turn, is a file that it has removed.
+func TestLeftBeforeATurnAndRemovedInIt(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.copies("f", "g")
+	w.savesAs("g", 0o644)
+	w.end()
+	w.begin()
+	w.remove("f")
+	w.end()
+	check.Equal(t, w.changes(), "deleted f -1,1+0,0\n", "listed is %q")
+}

@@ -69,8 +69,9 @@ func TestWhatIsSavedOfASession(t *testing.T) {
 			w.open()
 			about := w.about()
 			about.ID = c.id
-			found := false
+			found, unsent := false, false
 			w.ledger.TakeUp(about, func(was []saved.Comment, told []string) {
+				unsent = true
 				if len(was) != 1 || was[0].Text != "why?" || !slices.Equal(told, []string{"told"}) {
 					t.Errorf("what was not sent is %v, told was %q", was, told)
 				}
@@ -83,6 +84,7 @@ func TestWhatIsSavedOfASession(t *testing.T) {
 			w.sync()
 			w.sync()
 			must.Equal(t, found, c.found, "it was found: %v")
+			check.Equal(t, unsent, c.found, "what was not sent was told: %v")
 			if got := w.changes(); found && got != listed {
 				t.Errorf("the record has %q, it had %q", got, listed)
 			}

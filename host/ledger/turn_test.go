@@ -421,3 +421,25 @@ func TestOtherBytesAreNotKept(t *testing.T) {
 		}
 	})
 }
+
+// What changes after the end of a turn, while its files are still looked at, is not the agent's.
+func TestChangedAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.begin()
+	w.write("g", "g1\na1\n")
+	w.ledger.Worked()
+	release, over := w.holdLooks(), make(chan struct{})
+	w.mu.Lock()
+	w.ledger.EndTurn(func() { close(over) })
+	w.mu.Unlock()
+	ended := time.Now()
+	for w.write("f", "f1\nu1\n"); !changedAt(w.path("f")).After(ended.Add(2 * Coarse)); { // the clock goes on
+		w.write("f", "f1\nu1\n")
+	}
+	release()
+	<-over
+	check.Equal(t, w.changes(), "modified g -1,0+2,1\n", "listed is %q")
+}

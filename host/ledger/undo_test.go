@@ -942,3 +942,22 @@ func TestUndoOfAnEarlierTurnWhoseRefusalWasUndone(t *testing.T) {
 		check.Equal(t, w.tree(), `f 644 "1\n2\n"`+"\n"+`g 644 "1\n"`, "saved %v: undone, there is %s")
 	}
 }
+
+// An undo that is stopped where nothing is left to do is whole.
+func TestAnUndoIsStoppedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.begin()
+	w.write("f", "a1\n")
+	w.write("g", "a2\n")
+	w.end()
+	w.write("g", "g1\n") // by the user
+	done := make(chan error, 1)
+	w.ledger.Undo(false, false, "", func(did, _ int) bool { return did < 1 && w.onDisk("f") != "f1\n" }, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
+	if err := <-done; err != nil {
+		t.Errorf("it says %v", err)
+	}
+	check.Equal(t, w.tree(), "f 644 \"f1\\n\"\ng 644 \"g1\\n\"", "there is %s")
+}

@@ -1127,3 +1127,44 @@ func TestRefusedUnderUnsavedTextAfterAChangeOfPermissions(t *testing.T) {
 	}
 	check.Equal(t, w.tree(), `f 644 "f1\n=\nu1\n"`, "there is %s")
 }
+
+// A file with lines of the agent's, into which the user has typed, is removed by the agent and comes back: the disk gets what it
+// had before, and what was typed is unsaved still.
+func TestRemovedUnderUnsavedTextWithTheAgentsLines(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.sees("f")
+		w.types("f", func(now string) string { return now + "u1\n" })
+		w.sync()
+		w.remove("f")
+		w.sees("f")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "undo %v: the disk has %q", undo)
+		check.Equal(t, w.sees("f"), "f1\nf2\nu1\n", "undo %v: the buffer has %q", undo)
+	}
+}
+
+// What is no text, written under unsaved text, is done again after an undo.
+func TestNoTextUnderUnsavedTextIsDoneAgain(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\n" })
+	w.begin()
+	w.write("f", "a\x00\n")
+	w.sees("f")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("f"), "f1\n", "undone, the disk has %q")
+	w.must(w.undo(true))
+	check.Equal(t, w.onDisk("f"), "a\x00\n", "done again, the disk has %q")
+}

@@ -887,3 +887,13 @@ func TestSavedAndGoneByThen(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\n", "there is %q")
 }
+
+// A file that the agent has removed, that the user has then saved and removed, is not brought back.
+func TestSavedAndRemovedAfterATurn(t *testing.T) {
+	for _, read := range []bool{false, true} {
+		w := newWorld(t)
+		w.removedUnder("f", "f1\n")
+		w.tellsOfSave("f", "f1\nu1\n", read)
+		check.Equal(t, w.changes(), "", "read %v: listed is %q", read)
+	}
+}
