@@ -83,6 +83,7 @@ func TestWhatCallsTellOfFilesElsewhere(t *testing.T) {
 		"made after":                    {after: "a1\n", want: "no file"},
 		"removed, by its words emptied": {before: "o1\n", early: "-", after: "-", diffs: []session.Diff{diff(str("o1\n"), str(""))}, want: "o1\n"},
 		"removed before":                {before: "o1\n", early: "-", after: "-", diffs: []session.Diff{diff(str("o1\n"), nil)}, want: "o1\n"},
+		"removed, by its words changed": {before: "o1\n", early: "-", after: "-", diffs: []session.Diff{diff(str("o1\n"), str("a1\n"))}, want: "no file"},
 		"removed after":                 {before: "o1\n", after: "-", want: "o1\n"},
 		"a diff that does not fit":      {before: "o1\n", early: "a1\n", after: "a1\n", diffs: []session.Diff{diff(str("x\n"), str("y\n"))}, want: "a1\n"},
 		"nothing, as the call failed":   {before: "o1\na1\n", after: "o1\na1\n", diffs: []session.Diff{diff(str("o1\n"), str("o1\na1\n"))}, failed: true, want: "o1\na1\n"},
@@ -458,7 +459,20 @@ func TestMovesThatCallsTellLate(t *testing.T) {
 			t.Errorf("%s: listed is %q", name, got)
 		}
 		w.decide(review.Reject, "")
-		check.Equal(t, w.sees("../f"), "f1\n", "%s: there is %q")
-		check.Equal(t, w.sees("../g"), cmp.Or(c.there, "no file"), "%s: beside it is %q")
+		check.Equal(t, w.sees("../f"), "f1\n", "%s: there is %q", name)
+		check.Equal(t, w.sees("../g"), cmp.Or(c.there, "no file"), "%s: beside it is %q", name)
 	}
+}
+
+// A file that is no text goes back to where it was also where no bytes are kept.
+func TestNoTextGoesBackWithoutACopy(t *testing.T) {
+	w := newWorld(t)
+	w.open(func(c *Config) { c.Store = nil })
+	w.write("f", "\x00f1")
+	w.edit("f")
+	w.begin()
+	w.call(session.KindMove, func() { w.move("f", "g") }, "f", "g")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "\x00f1"`, "there is %s")
 }

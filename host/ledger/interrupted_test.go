@@ -3,13 +3,16 @@ package ledger
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/gob"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -338,15 +341,32 @@ func (w *world) note() (openTurn, time.Time, bool) {
 	return was, at, true
 }
 
+// warnings count what a log says.
+type warnings struct {
+	slog.Handler
+	n atomic.Int32
+}
+
+func (*warnings) Enabled(context.Context, slog.Level) bool { return true }
+
+func (w *warnings) Handle(context.Context, slog.Record) error {
+	w.n.Add(1)
+	return nil
+}
+
 // A turn that could not be noted is not taken for one that is: it is noted when the store can be written again.
 func TestATurnThatCouldNotBeNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	var log warnings
+	w.open(func(c *Config) { c.Log = slog.New(&log) })
 	w.begin()
 	store := filepath.Join(filepath.Dir(w.dir), "store")
 	must.Do(t, os.WriteFile(store, nil, 0o644)) // so that there can be no folder
 	w.named()
 	w.noteNow()
+	w.noteNow()
+	check.Equal(t, log.n.Load(), 1, "the log says so %d times")
 	must.Do(t, os.Remove(store))
 	check.Equal(t, w.running(), "", "it is noted where nothing can be: %v")
 	w.eventually("a note", func() bool { return w.running() != "" })

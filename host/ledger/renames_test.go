@@ -795,3 +795,16 @@ func TestLeftBeforeATurnAndRemovedInIt(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "deleted f -1,1+0,0\n", "listed is %q")
 }
+
+// A file that the agent removes, while the user writes another one with the same text, was not moved there.
+func TestRemovedBesideTheUsersCopy(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.write("g", "f1\nf2\n")
+	w.saved("g")
+	w.sync()
+	w.remove("f")
+	w.end()
+	check.Equal(t, w.changes(), "deleted f -1,2+0,0\n", "listed is %q")
+}

@@ -519,3 +519,20 @@ func TestSavedOverAConflictThenChanged(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), before, "there is %q")
 }
+
+// What conflicted with unsaved text, and was taken back by the agent, is no change when that text is given up.
+func TestTakenBackUnderAConflict(t *testing.T) {
+	t.Parallel()
+	w := inConflict(t)
+	w.write("f", "f1\nf2\nf3\n")
+	w.sees("f")
+	w.sync()
+	w.disk.Lock()
+	w.events = nil
+	w.disk.Unlock()
+	w.rereads("f")
+	w.sync()
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	check.Equal(t, len(w.events), 0, "it is told %d times")
+}

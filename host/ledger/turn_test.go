@@ -311,6 +311,9 @@ func TestAMoveThroughTheClientAfterTheTurn(t *testing.T) {
 			w.end()
 		}
 		w.sync()
+		w.disk.Lock()
+		check.Equal(t, w.events[len(w.events)-1], Event{w.path("n"), "fs"}, "told last is %v")
+		w.disk.Unlock()
 		check.Contains(t, w.changes(), "moved n from f", "during %v: listed is %q", during)
 		check.Equal(t, w.ledger.Names(w.path("n")), true, "the agent was seen there: %v")
 		if f, _ := w.recorded("n"); f.Baseline != f.Present {
