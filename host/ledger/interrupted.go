@@ -165,7 +165,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 		if s, noted := l.inStep[path]; noted {
 			to.Noted, to.Record = true, s.record
 			for t, was := range s.turns {
-				if !to.InTurn || t.At.After(to.At) { // another one may have begun since
+				if t.At.After(to.At) { // another one may have begun since
 					to.At, to.Turn, to.InTurn = t.At, was, true
 				}
 			}
@@ -273,7 +273,7 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 	if len(list) > 0 && !now.Exists {
 		now.Content = list[len(list)-1].is // before it was taken away, which the look at the folders tells
 	}
-	came := len(list) > 0 && now.Exists
+	came := len(list) > 0
 	if came {
 		if last := list[len(list)-1]; last.turn != t || last.kept { // what the disk has got since is the turn's
 			l.behind[now.path] = append(list, behind{turn: t, was: last.is, before: last.is, is: now.Content})
@@ -395,7 +395,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	case had.Mark() != now.Mark() && inBuffer && isText(had) && isText(now.Content) && isText(shows):
 		l.inLivingBuffer(t, now, had, shows)
 	case had.Mark() != now.Mark():
-		if seen && had.Exists {
+		if had.Exists {
 			t.seen[now.path] = had
 			l.userNow(now.path, had)
 		}

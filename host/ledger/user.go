@@ -57,7 +57,7 @@ func (l *Ledger) UserSaved(path string) {
 				l.noteSaved()
 				return
 			}
-			if now.path != "" && now.Exists { // otherwise it is gone again, which the watch reports
+			if now.Exists { // otherwise it is gone again, which the watch reports
 				t.seen[now.path] = now.Content
 				l.originals.keepDisk(now.path, now.Content)
 				l.remade(t, now.path, now.Content)

@@ -239,7 +239,7 @@ func (l *Ledger) userNow(path string, now review.Content) {
 		l.record.Removed(path)
 		return // undoing the turn tells them
 	}
-	if is, recorded := l.record.Present(path); !recorded || !is.SameText(now) {
+	if is, _ := l.record.Present(path); !is.SameText(now) {
 		delete(l.taken, path)
 	}
 	l.record.Now(path, now)
