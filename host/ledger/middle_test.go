@@ -210,3 +210,6 @@ func TestPutInThePlaceOfAnother(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), before, "there is %s")
 }
+
+// lines is a text with a line for each word.
+func lines(words string) string { return strings.ReplaceAll(words, " ", "\n") + "\n" }

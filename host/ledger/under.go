@@ -242,7 +242,7 @@ func (l *Ledger) planBack(m Made) (review.Plan, error) {
 // under returns what gives the disk under unsaved text back what it had before the decision; nil for the same as the
 // buffer.
 func (m Made) under() func(disk, mine string) *string {
-	if m.found == nil || m.Plan.Back != "" || !isText(m.left) || !isText(m.found.disk) {
+	if !isText(m.left) || !isText(m.found.disk) {
 		return nil
 	}
 	return refusal{m.left, m.found.disk}.of
@@ -343,7 +343,8 @@ func (l *Ledger) takeBack(path string, b behind, done func(error)) {
 // restoreUnder gives the disk what it had, if that or what it has now is not text, unless the record does so because it
 // has the file as opaque.
 func (l *Ledger) restoreUnder(path string, from, to review.Content, done func(error)) {
-	if f, recorded := l.record.File(path); recorded && f.State == review.Pending || !onDisk(path).SameText(from) {
+	f, _ := l.record.File(path)
+	if f.State == review.Pending && (f.Present.Opaque || f.Accepted.Opaque) || !onDisk(path).SameText(from) {
 		done(nil)
 		return
 	}

@@ -791,7 +791,6 @@ func TestLeftUnderUnsavedTextAndUndone(t *testing.T) {
 // Where the user and the agent have removed the same lines, or added the same, beside something else that is not saved,
 // the disk gets back what it had, and the buffer keeps what the user has.
 func TestBothHaveChangedAlike(t *testing.T) {
-	lines := func(text string) string { return strings.ReplaceAll(text, " ", "\n") + "\n" }
 	for name, c := range map[string]struct{ users, agents string }{
 		"removed":                     {"u1 f1 f2", "f1 a1 f2"},
 		"removed, the user more":      {"u1 f1", "f1 a1 f2"},
@@ -1178,4 +1177,34 @@ func TestADecisionAboutAConflictIsTakenBackWhileTheTurnRuns(t *testing.T) {
 	w.end()
 	w.must(w.undo(false))
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "undone, there is %s")
+}
+
+// Bytes that conflict with unsaved text are refused with the lines that the agent had written before, and undone with their turn.
+func TestBytesThatConflictAreRefused(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "a1\nf1\nf2\nf3\n")
+		w.sees("f")
+		w.types("f", func(text string) string { return strings.Replace(text, "f3", "u3", 1) })
+		w.changes()
+		w.write("f", "a\x00\n")
+		w.sees("f")
+		w.end()
+		var made []Made
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { made = append(made, m) }})
+		}
+		check.Equal(t, w.sees("f"), "f1\nf2\nu3\n", "undo %v: the buffer has %q", undo)
+		check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", "undo %v: the disk has %q", undo)
+		for _, m := range made {
+			w.makes(Decision{Path: m.Path(), Back: &m})
+			check.Equal(t, w.sees("f"), "a1\nf1\nf2\nu3\n", "taken back, the buffer has %q")
+			check.Equal(t, w.onDisk("f"), "a1\nf1\nf2\nf3\n", "taken back, the disk has %q")
+		}
+	}
 }
