@@ -398,3 +398,17 @@ func TestSavedInAMadeFile(t *testing.T) {
 		}
 	}
 }
+
+// What the agent has made no text, in whose buffer the user has typed and taken that back, is refused.
+func TestNoTextInAModifiedBufferIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "\x00a1\n")
+	w.sees("f")
+	w.bufs[w.path("f")].modified = true
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\n", "the disk has %q")
+}

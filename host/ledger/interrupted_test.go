@@ -1390,3 +1390,23 @@ func TestRefusedUnderAConflictBeforeAllWasKilled(t *testing.T) {
 	check.Equal(t, w.changes(), "modified f rejected\n", "listed is %q")
 	check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "there is %s")
 }
+
+// A buffer has taken in what came to the disk if it has all lines that are new there, and none that are gone.
+func TestTookIn(t *testing.T) {
+	for name, c := range map[string]struct {
+		had, is, shows string
+		want           bool
+	}{
+		"all":                           {"1 2", "1 a 2", "1 a 2 u", true},
+		"nothing":                       {"1 2", "1 a 2", "1 2 u", false},
+		"one of two":                    {"1 2", "a 1 2 b", "a 1 2 u", false},
+		"what is gone":                  {"1 2", "1", "1 u", true},
+		"what is gone is there":         {"1 2", "1", "1 2 u", false},
+		"the user has taken out others": {"1 2 3", "1 2 3 a", "1 3 a", true},
+		"one in place of another":       {"1 2", "1 a", "1 a u", true},
+		"a part of that":                {"1 2 3", "1 a b", "1 a u", false},
+		"as it was":                     {"1 2", "1 2", "u", true},
+	} {
+		check.Equal(t, tookIn(lines(c.had), lines(c.is), lines(c.shows)), c.want, "%s: %v", name)
+	}
+}

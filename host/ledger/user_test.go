@@ -897,3 +897,19 @@ func TestSavedAndRemovedAfterATurn(t *testing.T) {
 		check.Equal(t, w.changes(), "", "read %v: listed is %q", read)
 	}
 }
+
+// A buffer of a file that is not there is none that the agent has made.
+func TestOpenedWhereNoFileIs(t *testing.T) {
+	w := newWorld(t)
+	w.begin()
+	w.disk.Lock()
+	w.bufs[w.path("f")] = &buffer{form: plain, gone: true}
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(""), Form: plain})
+	w.sync()
+	w.disk.Lock()
+	check.Equal(t, len(w.events), 0, "the agent has told of %d changes")
+	w.disk.Unlock()
+	w.end()
+	check.Equal(t, w.changes(), "", "listed is %q")
+}

@@ -62,6 +62,7 @@ type buffer struct {
 	told       string            // the text of which the ledger was told last
 	gone       bool              // that there was no file any more was told
 	writes     string            // the last form that the file had with a text in it
+	modified   bool              // the user has typed, and taken that back
 	written    buffers.DiskState // what the user has written last
 }
 
@@ -695,7 +696,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 	if b := w.bufs[path]; b != nil {
 		b.told = b.text
 		seen.Saved = seen.Exists && b.written == seen.Disk
-		if seen.Loaded, seen.Unsaved = true, b.text != b.synced; seen.Exists {
+		if seen.Loaded, seen.Unsaved = true, b.text != b.synced || b.modified; seen.Exists {
 			seen.Text, seen.Form = b.text, b.form
 		}
 	}
