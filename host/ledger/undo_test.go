@@ -961,3 +961,36 @@ func TestAnUndoIsStoppedAtItsEnd(t *testing.T) {
 	}
 	check.Equal(t, w.tree(), "f 644 \"f1\\n\"\ng 644 \"g1\\n\"", "there is %s")
 }
+
+// A removal that the user has kept leaves nothing to decide where its turn is undone, or where they make the file anew.
+func TestNothingIsLeftOfAKeptRemoval(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		for _, anew := range []string{"", "f1\nf2\n", "u1\n"} { // "" is undone
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			if shown {
+				w.edit("f")
+			}
+			w.begin()
+			w.remove("f")
+			w.sees("f")
+			w.end()
+			w.decide(review.Keep, "")
+			switch {
+			case anew == "":
+				w.must(w.undo(false))
+			case shown:
+				w.types("f", func(string) string { return anew })
+				w.saves("f")
+			default:
+				w.write("f", anew)
+				w.saved("f")
+			}
+			w.sync()
+			had := w.tree()
+			check.Equal(t, w.pending(), false, "shown %v, %q: something waits: %v", shown, anew)
+			_, _ = w.refuse(nil)
+			check.Equal(t, w.tree(), had, "shown %v, %q: refused there is %s", shown, anew)
+		}
+	}
+}
