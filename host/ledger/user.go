@@ -263,7 +263,7 @@ func (l *Ledger) leftBuffer(now fileState, there, loaded bool) (review.Content, 
 	t := l.turn
 	running := t != nil && !t.over
 	is, brings := l.gaveUpUnsaved(t, now, loaded)
-	if recorded, _ := l.record.Present(now.path); there && !loaded {
+	if recorded, _ := l.record.Present(now.path); there && !loaded && recorded.Exists {
 		if disk := onDisk(now.path); recorded.SameText(disk) { // which the buffer may have left before it had that
 			if was, known := l.known(t, now); known {
 				disk.Form = was.Form
