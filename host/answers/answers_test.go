@@ -249,6 +249,7 @@ func TestWhatCannotBeReadOrWritten(t *testing.T) {
 	}{
 		"below a file":          {func(path string) { must(os.WriteFile(filepath.Dir(path), nil, 0o600)) }, false, false, false},
 		"a folder in its place": {func(path string) { must(os.MkdirAll(path, 0o700)) }, false, false, false},
+		"a link to itself":      {func(path string) { must(os.Mkdir(filepath.Dir(path), 0o700)); must(os.Symlink(path, path)) }, false, false, false},
 		"a folder for its lock": {func(path string) { must(os.MkdirAll(path+".lock", 0o700)) }, true, false, false},
 		"a folder for the new":  {func(path string) { must(os.MkdirAll(path+".new/x", 0o700)) }, true, false, false},
 		"a full disk":           {func(path string) { must(os.Mkdir(filepath.Dir(path), 0o700)); full(path) }, true, false, false},
