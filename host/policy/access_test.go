@@ -30,7 +30,7 @@ func TestAccessToAFile(t *testing.T) {
 	p := &Policy{rules: rules.List{Private: []string{"**/.env", "secret/**"}, Rules: []rules.Rule{
 		{Paths: []string{"no/**"}, Kinds: []string{"edit"}, Action: rules.Reject},
 		{Paths: []string{"ask/**", "../project/ask"}, Action: rules.Ask},
-		{Paths: []string{"../project/yes/**"}, Action: rules.Allow},
+		{Paths: []string{"../project/yes/**", "yes/**"}, Action: rules.Allow},
 		{Kinds: []string{"edit"}, Action: rules.Ask},
 	}}}
 	free := Access{Free: true}
@@ -44,6 +44,7 @@ func TestAccessToAFile(t *testing.T) {
 		{"proj", session.KindRead, free},
 		{"link/new/f", session.KindEdit, free}, // a rule that names no file does not ask
 		{"second/f", session.KindEdit, free},
+		{"link/yes/f", session.KindEdit, free},
 		{"link/back", session.KindRead, free},
 		{"project/../link/f", session.KindRead, free},
 		{"project/f", session.KindRead, Access{Outside: true, Lasting: true}}, // no part of proj

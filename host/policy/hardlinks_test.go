@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 	link(private, other+"/notes.txt")
 	link(key, proj+"/key")
 	p := &Policy{answers: answers.Open(filepath.Join(dir, "answers")), rules: rules.List{
-		Private: []string{"**/.env", dir + "/keys/**"},
+		Private: []string{"**/.env", dir + "/keys/**", dir + "/none/**"},
 		Rules:   []rules.Rule{{Commands: []string{"cat **"}, Action: rules.Allow}, {Kinds: []string{"read"}, Action: rules.Allow}},
 	}}
 	at := func(path string) Access {
@@ -82,6 +83,19 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		t.Errorf("what has two names, neither private, is not allowed: %+v", got)
 	}
 
+	// What a rule rejects by one name it rejects by any.
+	stops := &Policy{rules: p.rules}
+	stops.rules.Rules = slices.Concat([]rules.Rule{{Paths: []string{dir + "/keys/*"}, Action: rules.Reject}}, p.rules.Rules)
+	for name, m := range map[string]Request{
+		"read": {Call: session.ToolCall{Kind: session.KindRead, Locations: []session.Location{{Path: proj + "/key"}}}},
+		"cat":  {Call: session.ToolCall{Kind: session.KindExecute}, Command: Command{script: "cat key", Dir: proj}},
+	} {
+		m.Cwd, m.Options = proj, append(slices.Clip(options), session.PermissionOption{ID: "no", Kind: "reject_once"})
+		if got := stops.Decide(m); got.OptionID != "no" || got.Question != nil {
+			t.Errorf("what a rule rejects by another name, %s: %+v", name, got)
+		}
+	}
+
 	// A private file that comes later, and gets another name then.
 	later := must.Write(t, proj, ".env", "KEY=2\n")
 	for _, look := range p.links.looks {
@@ -95,10 +109,11 @@ func TestHardLinksToPrivateFiles(t *testing.T) {
 		look.cut = true
 	}
 	agrees(proj+"/two", proj+"/two")
+	agrees(proj+"/notes.txt", private) // which has been found
 	if why := at(proj+"/two").Reason(proj+"/two", proj+"/two"); why != "it is a file with several names, of which one may be private" {
 		t.Errorf("the user is told that %s", why)
 	}
-	if got := p.Decide(m); got.OptionID != "" || !strings.Contains(got.Why, "may be private") {
+	if got := p.Decide(m); got.OptionID != "" || !strings.Contains(got.Why, "may be private") || got.Question != nil {
 		t.Errorf("a command's file is allowed: %+v", got)
 	}
 }

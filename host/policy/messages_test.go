@@ -154,11 +154,34 @@ func TestWhatDecides(t *testing.T) {
 		t.Error("it is not said that nothing was kept")
 	}
 
-	// A command that the agent does not say is none that a rule could allow.
-	p = New(rules.List{Rules: []rules.Rule{{Commands: []string{"make"}, Action: rules.Allow}}}, answers.Open(filepath.Join(dir, "none")))
-	for doubt, want := range map[string]string{"": "yes", "the agent does not say what it runs": ""} {
-		r.Command.doubt = doubt
-		check.Equal(t, p.Decide(r).OptionID, want, "with the doubt %q it is answered %q", doubt)
+	// A command that the agent does not say is none that a rule could allow, and may be one that an earlier rule rejects.
+	for _, list := range [][]rules.Rule{
+		{{Commands: []string{"make"}, Action: rules.Allow}},
+		{{Commands: []string{"rm **"}, Action: rules.Reject}, {Kinds: []string{"execute"}, Action: rules.Allow}},
+	} {
+		p = New(rules.List{Rules: list}, answers.Open(filepath.Join(dir, "none")))
+		for doubt, want := range map[string]string{"": "yes", "the agent does not say what it runs": ""} {
+			r.Command.doubt = doubt
+			check.Equal(t, p.Decide(r).OptionID, want, "by %v, with the doubt %q, it is answered %q", list, doubt)
+		}
+	}
+}
+
+// The client's own question says by itself where a file is and that it is private, so only a rule has more to say.
+func TestWhyAFileIsAskedAbout(t *testing.T) {
+	dir := t.TempDir()
+	p := New(rules.List{Private: []string{"**/.env"}, Rules: []rules.Rule{
+		{Paths: []string{"ask/*"}, Action: rules.Ask}, {Kinds: []string{"read"}, Action: rules.Allow},
+	}}, answers.Open(filepath.Join(dir, "answers")))
+	for name, c := range map[string]struct{ ours, agents string }{
+		"ask/x": {"rule 1 asks", "rule 1 asks"},
+		".env":  {"", "`" + dir + "/.env` is private"},
+	} {
+		path := filepath.Join(dir, name)
+		r := Request{Cwd: dir, Call: session.ToolCall{Kind: session.KindRead}, File: rules.Path{Given: path, Real: path}}
+		check.Equal(t, p.Decide(r).Why, c.ours, "the client asks about %s as %q", name)
+		r.File, r.Call.Locations = rules.Path{}, []session.Location{{Path: path}}
+		check.Equal(t, p.Decide(r).Why, c.agents, "the agent asks about %s as %q", name)
 	}
 }
 
@@ -180,7 +203,7 @@ func TestWhichAnswersLast(t *testing.T) {
 		"about nothing":            {nil, session.PermissionOption{ID: "a", Kind: "allow_always"}, session.PermissionOption{}, false, 0},
 		"an id of two":             {q, session.PermissionOption{ID: "a", Kind: "allow_always"}, session.PermissionOption{ID: "a", Kind: "reject_once"}, false, 0},
 		"an id of two of its kind": {q, session.PermissionOption{ID: "a", Kind: "allow_always"}, session.PermissionOption{ID: "a", Kind: "allow_always"}, true, 0},
-		"without an id":            {q, session.PermissionOption{Kind: "allow_always"}, session.PermissionOption{}, false, 0},
+		"without an id":            {q, session.PermissionOption{Kind: "allow_always"}, session.PermissionOption{ID: "b"}, false, 0},
 	} {
 		r := Request{Session: 3, Options: []session.PermissionOption{c.chosen, c.other}}
 		a, ok := Decision{Question: c.question}.Lasting(r, c.chosen)

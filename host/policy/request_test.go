@@ -10,6 +10,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/answers"
+	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -21,7 +22,10 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 	must.Do(t, err)
 	t.Setenv("HOME", dir)
 	proj := dir + "/proj"
-	must.Do(t, os.MkdirAll(proj+"/sub", 0o777))
+	must.Do(t, os.MkdirAll(proj+"/sub", 0o777), os.Symlink("sub", proj+"/link"))
+	fetch := func(bytes int) session.ToolCall {
+		return session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"` + strings.Repeat("x", bytes-2) + `"`)}
+	}
 	at := func(kind session.ToolKind, paths ...string) session.ToolCall {
 		call := session.ToolCall{Kind: kind}
 		for _, p := range paths {
@@ -43,6 +47,7 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 		"one not so long":         {proj, session.ToolCall{Kind: session.KindExecute}, Command{script: strings.Repeat("x", maxCommand), Dir: proj}, strings.Repeat("x", maxCommand)},
 		"a file":                  {proj, at(session.KindEdit, "a"), Command{}, "edit a"},
 		"two files":               {proj, at(session.KindRead, "b", "a", "b"), Command{}, "read a, b"},
+		"a file by two names":     {proj, at(session.KindRead, "sub/a", "link/a"), Command{}, "read sub/a"},
 		"a file elsewhere":        {proj, at(session.KindRead, "a", dir+"/b"), Command{}, "read " + dir + "/b, a"},
 		"a file at home":          {dir, at(session.KindRead, "a"), Command{}, "read a"},
 		"a file of all":           {"/", at(session.KindRead, "/a"), Command{}, "read a"},
@@ -53,7 +58,16 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 		"another tool":            {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{"a":1}`)}, Command{}, "fetch Get it"},
 		"without an input":        {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it"}, Command{}, ""},
 		"with an empty one":       {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`{}`)}, Command{}, ""},
-		"with one that is a word": {proj, session.ToolCall{Kind: session.KindFetch, Title: "Get it", RawInput: json.RawMessage(`"x"`)}, Command{}, "fetch Get it"},
+		"with one that is a word": {proj, fetch(3), Command{}, "fetch Get it"},
+		"with a long one":         {proj, fetch(MaxShown), Command{}, "fetch Get it"},
+		"with one too long":       {proj, fetch(MaxShown + 1), Command{}, ""},
+		"a read of nothing":       {proj, session.ToolCall{Kind: session.KindRead, Title: "Read it"}, Command{}, ""},
+		"a command not said":      {proj, session.ToolCall{Kind: session.KindExecute, Title: "Run it"}, Command{}, ""},
+		"a tool's command":        {proj, session.ToolCall{Kind: session.KindOther}, Command{script: "ls", Dir: proj}, "ls"},
+		"what is no file": {
+			proj, session.ToolCall{Kind: session.KindOther, Title: "Get it", Locations: []session.Location{{Path: "ssh://a/b"}}, RawInput: json.RawMessage(`{"a":1}`)},
+			Command{}, "other Get it",
+		},
 	} {
 		m := Request{Agent: "puppet", Cwd: c.cwd, Call: c.call, Command: c.run}
 		got := ""
@@ -65,6 +79,9 @@ func TestWhatAnAnswerIsAbout(t *testing.T) {
 		}
 		check.Equal(t, got, c.want, "%s is about %q", name)
 	}
+	// The client's own question is about its file, whatever it is called.
+	m := Request{Cwd: proj, Call: session.ToolCall{Kind: session.KindRead, Title: "a"}, File: rules.Path{Given: proj + "/a", Real: proj + "/a"}}
+	check.Deep(t, m.question(m.onDisk()), &answers.Question{Project: proj, Kind: "read", Paths: []string{proj + "/a"}}, "the client asks about %+v")
 	// The same input whatever the order of its fields; another one is another question.
 	hash := func(raw string) string {
 		m := Request{Cwd: proj, Call: session.ToolCall{Kind: session.KindFetch, RawInput: json.RawMessage(raw)}}
@@ -112,10 +129,15 @@ func TestLastingAnswersAreNoWider(t *testing.T) {
 		"the same deletion":             {call("delete", "Delete x", `{"n":1}`, "x"), call("delete", "Delete x", `{"n":2}`, "x"), true},
 		"the same search":               {call("search", "Search x", `{"n":1}`, "x"), call("search", "Search x", `{"n":2}`, "x"), true},
 		"the same read":                 {call("read", "Read x", `{"n":1}`, "x"), call("read", "Read x", `{"n":2}`, "x"), true},
+		"the same command":              {call("execute", "List", `{"command":"ls"}`), call("execute", "List all", `{"command":"ls","timeout":9}`, "x"), true},
+		"another command":               {call("execute", "List", `{"command":"ls"}`), call("execute", "List", `{"command":"ls x"}`), false},
+		"a command of an unclear tool":  {named(call("execute", "Run", `{"command":"ls","to":1}`), "mcp__one__run__x"), named(call("execute", "Run", `{"command":"ls","to":2}`), "mcp__one__run__x"), false},
+		"an edit by an unclear tool":    {named(call("edit", "Edit x", `{"n":1}`, "x"), "mcp__one__edit__x"), named(call("edit", "Edit x", `{"n":2}`, "x"), "mcp__one__edit__x"), false},
+		"a diff of what is no edit":     {call("other", "Do x", `{"n":1}`, "x"), call("other", "Do x", `{"n":2}`, "x"), false},
 		"a deletion, of an edit":        {call("edit", "Edit x", `{"path":"x"}`, "x"), call("delete", "Edit x", `{"path":"x"}`, "x"), false},
 	} {
 		question := func(c session.ToolCall) answers.Question {
-			m := Request{Cwd: proj, Call: c}
+			m := Request{Cwd: proj, Call: c, Command: CommandOf(session.PermissionRequest{}, &c, folder.Folder{Cwd: proj})}
 			q := m.question(m.onDisk())
 			if q == nil {
 				t.Fatalf("%s: nothing is kept", name)
