@@ -2,6 +2,7 @@ package permission
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -255,10 +256,27 @@ func TestAMoveThatFailsLeavesTheFile(t *testing.T) {
 	})
 }
 
-// What found no room is counted to the byte.
+// What found no room is counted to the byte, and what found some is shown.
 func TestWhatIsNotShownIsCounted(t *testing.T) {
-	call := session.ToolCall{RawInput: []byte(`{"a":"yy","b":"` + strings.Repeat("x", floatBytes) + `"}`)}
-	lines := inputLines(&call, func(string, string) bool { return false })
-	check.Equal(t, lines[len(lines)-1].Text, "… 7 bytes more, which are not shown", "the last line is %.60q")
-	check.Equal(t, len(lines[0].Text)+len(lines[1].Text), floatBytes+1, "shown are %d bytes")
+	long := func(bytes int) string { return strings.Repeat("x", bytes) }
+	for name, c := range map[string]struct {
+		input string
+		more  int   // bytes
+		shown []int // bytes of each line
+	}{
+		"a text":                {`{"a":"yy","b":"` + long(floatBytes) + `"}`, 7, []int{5, floatBytes - 4}},
+		"what follows it":       {`{"a":"` + long(floatBytes) + `","b":"yy"}`, 2 + 4, []int{floatBytes + 1}},
+		"a name without a text": {`{"a":"` + long(floatBytes-5) + `","b":"yy"}`, 4, []int{floatBytes - 2}},
+		"an object":             {`{"a":{"b":"` + long(floatBytes) + `"}}`, 4, []int{2, floatBytes + 1}},
+		"an empty one":          {`{"a":{ },"b":"` + long(floatBytes) + `"}`, 4, []int{2, floatBytes - 1}},
+		"items":                 {`["` + long(floatBytes) + `","yy"]`, 2 + 4, []int{floatBytes}},
+	} {
+		lines := inputLines(&session.ToolCall{RawInput: []byte(c.input)}, func(string, string) bool { return false })
+		var shown []int
+		for _, l := range lines[:len(lines)-1] {
+			shown = append(shown, len(l.Text))
+		}
+		check.Slice(t, shown, c.shown, "%s: shown are lines of %d bytes", name)
+		check.Equal(t, lines[len(lines)-1].Text, fmt.Sprintf("… %d bytes more, which are not shown", c.more), "%s: the last line is %.60q", name)
+	}
 }

@@ -72,6 +72,14 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 	if got := carried(&one1, []bool{true}, &other1); !slices.Equal(got, []bool{false}) || unchanged(&one1, &other1) {
 		t.Errorf("of another one: %v", got)
 	}
+	ended1, _ := hunksBetween("a\nb\n", "a\nc\n")
+	cut1, _ := hunksBetween("a\nb\n", "a\nc")
+	check.Equal(t, unchanged(&ended1, &cut1), false, "of the same lines, of which the last one ends otherwise: %v")
+	// Lines far from the hunks tell them apart too.
+	const same = "s\ns\ns\ns\n"
+	both, _ := hunksBetween(same+"x\n"+same+"b\n"+same+"x\n"+same, same+"y\n"+same+"b\n"+same+"y\n"+same)
+	last, _ := hunksBetween(same+"y\n"+same+"b\n"+same+"x\n"+same, same+"y\n"+same+"b\n"+same+"y\n"+same)
+	check.Slice(t, carried(&both, []bool{true, false}, &last), []bool{false}, "of the second of two: %v")
 	// What was not found in its file has no more than its own lines.
 	one, two := "x\n", "y\n"
 	told := diff.Told(session.Diff{Path: "a", OldText: &one, NewText: &two})
@@ -137,6 +145,9 @@ new.lua
 	got = s.partly("", []*selection{{&f, hunks, refused}})
 	if len(got) > 64<<10 {
 		t.Errorf("the prompt has %d bytes", len(got))
+	}
+	if n := strings.Count(got, "\n    - line") + strings.Count(got, "\n    + LINE"); n != quotedAll {
+		t.Errorf("the prompt quotes %d lines", n)
 	}
 	for _, want := range []string{"- refused: line 9\n", "- 4799 hunks more kept", "- 1 hunk more refused", strings.Repeat("x", 190)} {
 		if !strings.Contains(got, want) {
@@ -206,6 +217,7 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 		{"a new file", []accepted{added}, "", "new\n", true},
 		{"a new file, over one that is there", []accepted{added}, "mine\n", "new\n", false},
 		{"a file that is gone", []accepted{first}, "", "a\nB\nc\nd\n", false},
+		{"what of it has a place", []accepted{both}, "a\nmine\nc\nd\n", "a\nmine\nc\nD\n", false},
 	} {
 		check.Equal(t, agreed(c.list, c.now, c.text), c.want, "%s: %v", c.what)
 	}
@@ -216,7 +228,7 @@ func TestWhatWasAcceptedBefore(t *testing.T) {
 		want bool
 	}{
 		{first, first.text, true}, {second, first.text, false}, {both, first.text, false},
-		{first, "mine\n" + first.text, true}, {second, "other\n", true}, {added, "new\n", true},
+		{first, "mine\n" + first.text, true}, {second, "other\n", true}, {both, "a\nmine\nc\nd\n", true}, {added, "new\n", true},
 	} {
 		check.Equal(t, c.a.made(c.text), c.want, "%q in %q: %v", c.a, c.text)
 	}

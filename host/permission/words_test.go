@@ -87,7 +87,16 @@ func TestWordsOfAQuestion(t *testing.T) {
 			"Puppet wants to use db: query",
 			[]string{"sql:", "  drop table t;", "  -- all", "dry: false", "n: 1.50", "none: null", "empty:", "in:", "  a:", "    - 1", "    - - 2", "    - b: c", "      d: []"},
 		},
-		"an input of a read":     {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read /b", []string{"Read `a`", "/b", "limit: 3"}},
+		"an input of a read": {session.ToolCall{Kind: session.KindRead, Title: "Read `a`", Locations: at("/b"), RawInput: raw(`{"file_path":"a","other":"/b","limit":3}`)}, "Puppet wants to read /b", []string{"Read `a`", "/b", "limit: 3"}},
+		"an empty field":     {session.ToolCall{RawInput: raw(`{"note":""}`)}, "Puppet wants to go on", []string{"note:"}},
+		"a description that is shown whole": {
+			session.ToolCall{Title: "x", RawInput: raw(`{"description":"` + strings.Repeat("y", descriptionBytes) + `"}`)}, "Puppet wants to go on",
+			[]string{strings.Repeat("y", descriptionBytes), "x"},
+		},
+		"a description that is cut": {
+			session.ToolCall{Title: "x", RawInput: raw(`{"description":"` + strings.Repeat("y", descriptionBytes+1) + `"}`)}, "Puppet wants to go on",
+			[]string{strings.Repeat("y", descriptionBytes), "x", "description: " + strings.Repeat("y", descriptionBytes+1)},
+		},
 		"an empty input":         {session.ToolCall{Title: "x", RawInput: raw(`{}`)}, "Puppet wants to go on", []string{"x"}},
 		"its title in the input": {session.ToolCall{Title: "Drop it", RawInput: raw(`{"what":"Drop it"}`)}, "Puppet wants to go on", []string{"Drop it"}},
 		"an input without keys":  {session.ToolCall{Title: "x", RawInput: raw(`["a\u001b","b"]`)}, "Puppet wants to go on", []string{"x", "- a^[", "- b"}},
@@ -256,6 +265,10 @@ func TestInputsOfOtherPlaces(t *testing.T) {
 
 		path := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "path", Title: acp.Set("See a.txt"), RawInput: acp.Set(json.RawMessage(`{"path":"` + d.dir + `/a.txt"}`))}})
 		check.Slice(t, path.Lines, []string{"See a.txt"}, "a path by its other name is shown as %q")
+		path = d.asked(session.PermissionRequest{Call: session.ToolCallPatch{
+			ID: "place", Title: acp.Set("See it"), Locations: acp.Set([]session.Location{{Path: d.dir + "/a.txt"}}), RawInput: acp.Set(json.RawMessage(`{"path":"` + d.dir + `/a.txt"}`)),
+		}})
+		check.Slice(t, path.Lines, []string{"See it", "a.txt"}, "a path that is the call's place is shown as %q")
 
 		long, _ := json.Marshal(map[string]any{"a": strings.Repeat("x", floatBytes+7), "b": "yy"})
 		got := d.asked(session.PermissionRequest{Call: session.ToolCallPatch{ID: "long", RawInput: acp.Set(json.RawMessage(long))}}).Lines
