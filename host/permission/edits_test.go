@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rules"
@@ -171,6 +173,8 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 	synctested(t, func(d *desk) {
 		ctx := context.Background()
 		must.Do(t, os.Mkdir(filepath.Join(d.dir, "dir"), 0o755), os.Symlink("a", filepath.Join(d.dir, "link")))
+		large := must.Write(t, d.dir, "large", "")
+		must.Do(t, os.Truncate(large, diff.LargestFile+1))
 		for _, c := range []struct {
 			edit FileEdit
 			err  error
@@ -183,6 +187,7 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			{FileEdit{Path: "link", Delete: true}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "link", To: "new"}, nil, "only a file can be moved or deleted"},
 			{FileEdit{Path: "dir", Text: new("")}, nil, "directory"},
+			{FileEdit{Path: "large", Text: new("")}, nil, "at most 64 MB"},
 			{FileEdit{Path: "d", Delete: true}, nil, "unsaved text of the user's"},
 			{FileEdit{Path: "d", To: "new"}, nil, "unsaved text of the user's"},
 		} {
@@ -197,6 +202,11 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			}
 		}
 		d.typed = ""
+		if got := d.change(ctx, FileEdit{Path: "large", Delete: true}); got.err != nil || d.open() == nil {
+			t.Errorf("what cannot be compared is to be deleted: %+v", got)
+		} else if d.answer("allow"); got.err != nil {
+			t.Errorf("what cannot be compared is not deleted: %v", got.err)
+		}
 		for _, e := range []FileEdit{{Path: "d", Delete: true}, {Path: "d", To: "new"}} { // typed into after the question
 			got := d.change(ctx, e)
 			d.typed = filepath.Join(d.dir, "d")
@@ -240,9 +250,30 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 		// What is gone by then is no failure of a deletion.
 		got = d.change(ctx, FileEdit{Path: "b", Delete: true})
 		must.Do(t, os.Remove(filepath.Join(d.dir, "b")))
-		if d.answer("allow"); got.answered != 1 {
+		if d.answer("allow"); got.err != nil || !slices.Equal(got.changed, []string{"b"}) {
 			t.Errorf("deleted twice: %+v", got)
 		}
+
+		// What the file has by then is no change.
+		got = d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})
+		must.Write(t, d.dir, "f", "F\n")
+		clear(d.reviewed)
+		if d.answer("allow"); got.err != nil || len(d.reviewed) > 0 {
+			t.Errorf("of what has changed nothing the record hears %v, %v", d.reviewed, got.err)
+		}
+		must.Write(t, d.dir, "f", "f\n")
+
+		// A file that changes while it is moved is there twice, and the record hears of the new one.
+		got = d.change(ctx, FileEdit{Path: "c", To: "c2"})
+		must.Write(t, d.dir, "c", "other\n")
+		if d.answer("allow"); got.err == nil || !strings.Contains(got.err.Error(), "it has changed meanwhile") || len(d.moved) != 2 {
+			t.Errorf("moved while it changes: %+v, moved are %q", got, d.moved)
+		}
+		if reviewed, heard := d.reviewed[filepath.Join(d.dir, "c2")]; reviewed || !heard {
+			t.Errorf("of its copy the record hears %v, %v", heard, reviewed)
+		}
+		must.Do(t, os.Remove(filepath.Join(d.dir, "c2")))
+		must.Write(t, d.dir, "c", "c\n")
 
 		// A folder that cannot be made by then: the file stays.
 		got = d.change(ctx, FileEdit{Path: "c", To: "sub/c"})
@@ -259,6 +290,22 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			t.Errorf("through a link: %v", got.err)
 		}
 		d.has("a", "A\n")
+	})
+}
+
+// The record of a moved file has its new text, and its buffer; the follower has nothing to show of one that is empty.
+func TestWhatIsToldOfAMove(t *testing.T) {
+	synctested(t, func(d *desk) {
+		told := map[string]buffers.Written{}
+		d.config.Moved = func(_, made buffers.Written) { d.told(func() { told[filepath.Base(made.Path)] = made }) }
+		d.change(context.Background(), FileEdit{Path: "a", To: "aa", Text: new("A\n")}, FileEdit{Path: "b", To: "bb", Text: new(" \n")}, FileEdit{Path: "c", To: "cc"})
+		d.answer("allow")
+		for name, want := range map[string]string{"aa": "A\n", "bb": " \n", "cc": "c\n"} {
+			if w := told[name]; w.After == nil || *w.After != want || w.FormAfter != buffers.Form([]byte(want)) {
+				t.Errorf("%s is told as %+v", name, w)
+			}
+		}
+		check.Slice(t, d.followed, []string{"aa"}, "followed are %q")
 	})
 }
 
