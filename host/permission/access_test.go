@@ -462,7 +462,8 @@ func TestRulesAnswer(t *testing.T) {
 func TestWhatIsTakenOutAfterwards(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		f, hunks := hunksBetween(nine, nineBut("2", "two\n", "5", "five\n", "8", "eight\n"))
-		fragment := diff.Told(replacing("/elsewhere/b", "1\n", "2\n"))
+		fragment := diff.Told(replacing("/elsewhere/b", "a\n1\n", "a\n2\n"))
+		empty := diff.Whole(d.dir+"/empty", session.OperationAdd, "", "")
 		many := diff.Whole(d.dir+"/many", session.OperationModify, strings.Repeat("a\nb\n", 12), strings.Repeat("A\nb\n", 12))
 		every := make([]bool, 12)
 		for i := range every {
@@ -470,14 +471,14 @@ func TestWhatIsTakenOutAfterwards(t *testing.T) {
 		}
 		d.on(func() {
 			d.queue.unwanted = []unwanted{
-				{"one", []*selection{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}}, 3, 4},
+				{"one", []*selection{{&f, hunks, []bool{true, false, true}}, {&fragment, fragment.Parts(), []bool{true}}, {&empty, empty.Parts(), []bool{true}}}, 4, 5},
 				{"two", []*selection{{&many, many.Parts(), every}}, 12, 12},
 				{"three", []*selection{{&f, hunks, []bool{true, false, true}}}, 2, 3},
 			}
 			d.warnUnwanted("none", false, true)
 			d.CallEnded(&session.ToolCall{ID: "one"}, session.StatusCompleted)
 		})
-		if got, want := d.remarks(), "Puppet offered no answer that refuses, so all of it was allowed, with the 3 of 4 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b.\n:Acp review is where you can take them out.\n"; got != want {
+		if got, want := d.remarks(), "Puppet offered no answer that refuses, so all of it was allowed, with the 4 of 5 hunks that you refused: /p/a.lua:2, /p/a.lua:8, /elsewhere/b, empty.\n:Acp review is where you can take them out.\n"; got != want {
 			t.Errorf("the chat has %q", got)
 		}
 		ten := diff.Whole(d.dir+"/ten", session.OperationModify, strings.Repeat("a\nb\n", 10), strings.Repeat("A\nb\n", 10))
@@ -581,6 +582,30 @@ func TestHunkSelectionOfARequest(t *testing.T) {
 	})
 }
 
+// The agent is told of refused hunks where they are when the user answers.
+func TestRefusedHunksOfAFileThatChanges(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.on(func() {
+			d.Ask(session.PermissionRequest{
+				Context: context.Background(), Reply: func(string) {},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
+				Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{
+					replacing(filepath.Join(d.dir, "a.txt"), "2\n3\n4\n", "two\n3\nfour\n"),
+				})},
+			})
+		})
+		d.settle()
+		d.selects(1, 1, true)
+		must.Write(t, d.dir, "a.txt", "0\n"+nine)
+		d.on(func() { d.diffs.LookAgain(&d.queue.pending[0].call) })
+		d.settle()
+		d.answer("yes")
+		if len(d.prompts) != 1 || !strings.Contains(d.prompts[0], "- refused: line 3\n") || !strings.Contains(d.prompts[0], "- kept: line 5\n") {
+			t.Errorf("the prompts are %q", d.prompts)
+		}
+	})
+}
+
 // Where a hunk is, in words.
 func TestPlaceOfAHunk(t *testing.T) {
 	file := func(op session.Operation, old, text string) *diff.FileDiff {
@@ -642,6 +667,12 @@ func TestQuestionsHaveOneAnswer(t *testing.T) {
 		// What is told of a call after its question is no question.
 		d.on(func() { d.Observe(session.ToolCallPatch{}) })
 		d.on(func() { d.Observe(session.ToolCallPatch{ID: "c"}) })
+		// Nor is what is told of no call a question without one.
+		d.on(func() {
+			d.Ask(session.PermissionRequest{Context: context.Background(), Title: "Use the network", Reply: func(string) {}})
+			d.Observe(session.Waiting{})
+			d.WithdrawAll("cancel")
+		})
 
 		// Who reads may, with or without a question.
 		passed, refused := 0, 0

@@ -402,20 +402,26 @@ func TestQuestionsAboutOurTools(t *testing.T) {
 		if ask("reject_once"); len(got) != 1 || d.open() == nil {
 			t.Errorf("answered %q, though nothing allows", got)
 		}
-		// Unless a rule asks, or nobody knows which call it is about.
-		d.config.Ours = func(*session.ToolCall) bool { return true }
-		for name, c := range map[string]struct {
-			id, why string
-			shown   bool
-		}{"ours": {"c", "", false}, "asked about by a rule": {"c", "rule 1 asks", true}, "of no call": {"", "", true}} {
+		// Unless a rule asks, or it is another tool, or nobody knows which call it is about.
+		d.config.Ours = func(call *session.ToolCall) bool { return call.Name == "ours" }
+		for name, c := range map[string]struct{ id, tool, why, want string }{
+			"ours": {"c", "ours", "", "y"}, "asked about by a rule": {"c", "ours", "rule 1 asks", ""}, "of no call": {"", "ours", "", ""},
+			"of another tool": {"c", "other", "", ""},
+		} {
 			d.on(func() {
 				d.WithdrawAll("cancel")
-				p := &request{asked: session.PermissionRequest{Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}}, answer: func(string, string) {}, stop: func() bool { return true }}
+				got = nil
+				p := &request{
+					asked: session.PermissionRequest{Options: []session.PermissionOption{{ID: "y", Kind: "allow_once"}}}, call: session.ToolCall{Name: c.tool},
+					answer: func(id, _ string) { got = append(got, id) }, stop: func() bool { return true },
+				}
 				p.asked.Call.ID = c.id
 				d.queue.pending = append(d.queue.pending, p)
 				d.decided(p, policy.Decision{Why: c.why})
 			})
-			check.Equal(t, d.open() != nil, c.shown, "%s: the user is asked: %v", name)
+			if strings.Join(got, " ") != c.want || (d.open() != nil) != (c.want == "") {
+				t.Errorf("%s: answered %q", name, got)
+			}
 		}
 		d.on(func() { d.WithdrawAll("cancel") })
 	})
@@ -465,14 +471,23 @@ func TestWhichRequestACallIsOf(t *testing.T) {
 }
 
 // A write that is reviewed is asked about though a rule allows it: the rule says that the agent may, not that nobody looks.
+// What the agent's own requests are asked about for is no reason.
 func TestRulesAllowNoUnreviewedWrite(t *testing.T) {
-	atDesk(t, func(d *desk) {
-		d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: rules.Allow})
-		got := d.store("a.txt", nineBut("2", "two\n"))
-		d.waits(got)
-		d.answer("allow")
-		d.is(got, "")
-	})
+	for _, action := range []rules.Action{rules.Allow, rules.Ask} {
+		atDesk(t, func(d *desk) {
+			d.rules(nil, rules.Rule{Kinds: []string{"edit"}, Action: action})
+			outside := must.Write(t, t.TempDir(), "o.txt", "")
+			for _, path := range []string{filepath.Join(d.dir, "a.txt"), outside} {
+				got := d.store(path, "new\n")
+				d.waits(got)
+				if p := d.open(); path != outside && p.decision.Why != "" {
+					t.Errorf("it is asked about as %s", p.decision.Why)
+				}
+				d.answer("allow")
+				d.is(got, "")
+			}
+		})
+	}
 }
 
 func TestEditsAreKnownByTheGravestOfThem(t *testing.T) {

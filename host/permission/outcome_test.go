@@ -53,6 +53,12 @@ func TestARequestIsLookedAtAgain(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		got := d.store("a.txt", nineBut("2", "two\n"))
 		p, looked := d.open(), 0
+		nobodys := &session.ToolCall{}
+		d.on(func() {
+			if d.Subject(nobodys) != nobodys {
+				t.Error("a call without an id is taken for the write's")
+			}
+		})
 		if p.call.Title != "a.txt" || p.call.Kind != session.KindEdit {
 			t.Errorf("it is asked as %+v", p.call)
 		}
@@ -83,6 +89,10 @@ func TestARequestIsLookedAtAgain(t *testing.T) {
 		d.on(func() { d.LookAgain(&p.call, func() { looked++ }) })
 		if d.settle(); looked != 4 || d.diffs.Changes(&p.call)[0].Looked == before {
 			t.Errorf("looked at %d times, a request of the agent's at %d", looked, d.diffs.Changes(&p.call)[0].Looked)
+		}
+		d.on(func() { d.LookAgain(d.conv.ToolCall("c"), func() { looked++ }) }) // the call as told
+		if d.settle(); looked != 5 {
+			t.Errorf("looked at %d times", looked)
 		}
 		d.on(func() { d.WithdrawAll("cancel") })
 	})
@@ -194,6 +204,7 @@ func TestWhatARequestsCallShows(t *testing.T) {
 		}
 		edit := ask("edit", replacing(filepath.Join(d.dir, "a.txt"), "5\n", "five\n"))
 		bare := ask("bare")
+		again := ask("edit", replacing(filepath.Join(d.dir, "a.txt"), "6\n", "six\n"))
 		nameless := ask("", replacing(filepath.Join(d.dir, "a.txt"), "5\n", "five\n"))
 		d.on(func() {
 			told, other := d.conv.ToolCall("edit"), &session.ToolCall{ID: "other"}
@@ -203,6 +214,7 @@ func TestWhatARequestsCallShows(t *testing.T) {
 				"one that nobody asks about": {other, other},
 				"one without changes":        {d.conv.ToolCall("bare"), d.conv.ToolCall("bare")},
 				"one without an id":          {&session.ToolCall{}, nil},
+				"another request's of it":    {&again.call, &again.call},
 			} {
 				got := d.Subject(c.of)
 				if c.want == nil {
@@ -212,6 +224,9 @@ func TestWhatARequestsCallShows(t *testing.T) {
 			}
 			if d.Call(int(bare.id)) != &bare.call || d.Call(int(nameless.id)) != &nameless.call || d.Call(99) != nil {
 				t.Error("requests are mistaken for others")
+			}
+			if !d.Located(told) || d.Located(other) || !d.changed {
+				t.Error("what was looked for last decides whether Neovim is told of what was before")
 			}
 			d.WithdrawAll("cancel")
 		})

@@ -164,7 +164,11 @@ func TestWhatARequestIsAbout(t *testing.T) {
 				c.says.ID = "c"
 				s.Ask(session.PermissionRequest{Context: context.Background(), Call: c.says, Reply: func(string) {}})
 				p := s.queue.pending[0]
-				if got := s.conv.ToolCall("c").Content; c.says.Content.IsZero() && !reflect.DeepEqual(got, c.content) {
+				inChat := c.content
+				if !c.says.Content.IsZero() {
+					inChat = c.says.Content.Or(nil)
+				}
+				if got := s.conv.ToolCall("c").Content; len(got) != len(inChat) || len(got) > 0 && !reflect.DeepEqual(got, inChat) {
 					t.Errorf("the call has %v", got)
 				}
 				check.Equal(t, p.command.Line(), c.command, "the command is %q")
@@ -202,39 +206,42 @@ func TestWhatARequestIsAbout(t *testing.T) {
 	})
 }
 
-// What a request alone has told of a call is not the next one's, unless the agent tells of the call too.
+// What a request alone has told of a call is not the next one's, unless the agent tells of the call too, or the next one
+// says nothing.
 func TestOneIDForAllRequests(t *testing.T) {
+	empty := ""
 	for _, tells := range []bool{false, true} {
-		s := newDesk(t)
-		s.on(func() {
-			request := func(patch session.ToolCallPatch) *request {
-				patch.ID = "c"
-				s.Ask(session.PermissionRequest{Context: context.Background(), Call: patch, Reply: func(string) {}})
-				return s.queue.pending[len(s.queue.pending)-1]
-			}
-			request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
-			if tells {
-				u := session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusInProgress)}
-				s.apply(u)
-				s.Observe(u)
-			}
-			empty := ""
-			for _, says := range []session.ToolCallPatch{
-				{Title: acp.Set("Two")}, {Content: acp.Set([]session.ToolCallContent{session.Diff{Path: "/a", NewText: &empty}})},
-			} {
-				if !tells { // each after one that has told something
-					request(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
+		for name, says := range map[string]session.ToolCallPatch{
+			"a title":   {Title: acp.Set("Two")},
+			"an input":  {RawInput: acp.Set(json.RawMessage(`{"command":"make two"}`))},
+			"a content": {Content: acp.Set([]session.ToolCallContent{session.Diff{Path: "/a", NewText: &empty}})},
+		} {
+			s := newDesk(t)
+			s.on(func() {
+				ask := func(patch session.ToolCallPatch) *request {
+					patch.ID = "c"
+					s.Ask(session.PermissionRequest{Context: context.Background(), Call: patch, Reply: func(string) {}})
+					return s.queue.pending[len(s.queue.pending)-1]
 				}
-				second := request(says)
-				if got := second.command.Line() == "make one"; got != tells {
-					t.Errorf("the second runs %q, after the agent has told of it: %v", second.command.Line(), tells)
+				is := func(p *request, title, command bool) {
+					t.Helper()
+					if (p.call.Title == "One") != title || (p.command.Line() == "make one") != command {
+						t.Errorf("after one that says %s it is about %q, %q; the agent has told of it: %v", name, p.call.Title, p.command.Line(), tells)
+					}
 				}
-			}
-			if third := request(session.ToolCallPatch{}); (third.command.Line() == "make one") != tells {
-				t.Errorf("one that says nothing runs %q", third.command.Line())
-			}
-			s.WithdrawAll("cancel")
-		})
+				ask(session.ToolCallPatch{Title: acp.Set("One"), RawInput: acp.Set(json.RawMessage(`{"command":"make one"}`))})
+				if tells {
+					u := session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusInProgress)}
+					s.apply(u)
+					s.Observe(u)
+				}
+				is(ask(session.ToolCallPatch{}), true, true)
+				for _, patch := range []session.ToolCallPatch{says, {}} {
+					is(ask(patch), tells && says.Title.IsZero(), tells && says.RawInput.IsZero())
+				}
+				s.WithdrawAll("cancel")
+			})
+		}
 	}
 }
 

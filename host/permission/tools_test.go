@@ -3,6 +3,7 @@ package permission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -26,6 +28,20 @@ func TestToolsReadBesideWritesThatWait(t *testing.T) {
 		}
 		d.answer(d.open().asked.Options[0].ID)
 		d.is(write, "")
+	})
+}
+
+// A tool that may not see a file hears why, once.
+func TestToolsMayNotSeeAFile(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		outside := must.Write(t, t.TempDir(), "o.txt", "")
+		var got []error
+		d.Allow(context.Background(), outside, func(_ string, err error) { got = append(got, err) })
+		d.settle()
+		d.answer("reject")
+		if len(got) != 1 || !errors.Is(got[0], ErrNotAllowed) || !strings.Contains(got[0].Error(), "outside of the session's folder") {
+			t.Errorf("the tool hears %v", got)
+		}
 	})
 }
 
@@ -64,24 +80,41 @@ func TestLongListsOfInputs(t *testing.T) {
 	})
 }
 
-// What a request has shown of a call is its change when the call goes on, after the answer too.
+// What a request has shown of a call is its change when the call goes on, after the answer too; unless the agent asks
+// about another call by the same id.
 func TestAnsweredRequestsLeaveTheirDiffs(t *testing.T) {
 	atDesk(t, func(d *desk) {
 		path := filepath.Join(d.dir, "a.txt")
-		d.on(func() {
-			d.Ask(session.PermissionRequest{
-				Context: context.Background(), Reply: func(string) {},
-				Call:    session.ToolCallPatch{ID: "c", Title: acp.Set("Edit"), Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{replacing(path, "5\n", "five\n")})},
-				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+		edit := session.ToolCallPatch{Title: acp.Set("Edit"), Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{replacing(path, "5\n", "five\n")})}
+		ask := func(id string, patch session.ToolCallPatch) {
+			t.Helper()
+			patch.ID = id
+			d.on(func() {
+				d.Ask(session.PermissionRequest{
+					Context: context.Background(), Reply: func(string) {}, Call: patch,
+					Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+				})
 			})
-		})
-		d.settle()
-		d.answer("yes")
+			d.settle()
+			p := d.open()
+			check.Equal(t, d.conv.ToolCall(id).Shown(), session.StatusWaiting, "in the chat it is %s")
+			if d.answer("yes"); len(d.diffs.Changes(&p.call)) > 0 {
+				t.Error("the answered request's own view of it is kept")
+			}
+		}
+		ask("c", edit)
 		d.on(func() {
 			d.update(session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{})})
 			call := d.conv.ToolCall("c")
 			if files := d.diffs.Files(call); len(files) != 1 || files[0].Path != path {
 				t.Errorf("the call shows %+v", files)
+			}
+		})
+		ask("reused", edit)
+		ask("reused", session.ToolCallPatch{Title: acp.Set("Fetch")})
+		d.on(func() {
+			if files := d.diffs.Files(d.conv.ToolCall("reused")); len(files) > 0 {
+				t.Errorf("another call by its id shows %+v", files)
 			}
 		})
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/diff"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -213,7 +214,7 @@ func TestWhatIsRememberedOfAnAllowedRequest(t *testing.T) {
 		file(session.Diff{Path: "b", OldText: text("x\n"), NewText: text("y\n")}, "1\n2\n3\n"), // not there
 		{Path: "c", Operation: session.OperationModify},
 		diff.Whole("d", session.OperationDelete, "1\n", ""),
-		file(session.Diff{Path: "e", NewText: text("new\n"), Operation: session.OperationAdd}, ""),
+		diff.Whole("e", session.OperationAdd, "", "new\n"),
 	} {
 		s.accept(shows(f))
 	}
@@ -234,9 +235,13 @@ func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
 		s.Ask(session.PermissionRequest{
 			Context: context.Background(),
 			Call:    session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing(path, "2", "two")})},
-			Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}},
+			Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
 			Reply:   func(id string) { answers <- id },
 		})
+		s.SelectHunks(rpc.SelectHunks{Asks: rpc.Asks{Callback: 5}, Permission: int(s.queue.pending[0].id), File: 1, First: 1, Last: 1, Refuse: true})
+		if s.queue.pending[0].selections != nil {
+			t.Error("hunks are refused before it is known which there are")
+		}
 		s.Respond(s.queue.pending[0].id, "yes")
 		s.Respond(s.queue.pending[0].id, "yes")
 		if len(s.queue.pending) != 1 || len(answers) > 0 {
@@ -251,4 +256,25 @@ func TestAnAnswerWaitsForWhatItAllows(t *testing.T) {
 			t.Errorf("%d questions are open, %d more answers", len(s.queue.pending), len(answers))
 		}
 	})
+}
+
+// An answer that refuses need not wait for that, nor one where nothing is reviewed before.
+func TestAnswersThatWaitForNothing(t *testing.T) {
+	for option, before := range map[string]bool{"no": true, "yes": false} {
+		s := newDesk(t)
+		s.silent = make(chan struct{})
+		s.before.Store(before)
+		got := ""
+		s.on(func() {
+			s.Ask(session.PermissionRequest{
+				Context: context.Background(),
+				Call:    session.ToolCallPatch{ID: "c", Content: acp.Set([]session.ToolCallContent{replacing("a.txt", "2", "two")})},
+				Options: []session.PermissionOption{{ID: "yes", Kind: "allow_once"}, {ID: "no", Kind: "reject_once"}},
+				Reply:   func(id string) { got = id },
+			})
+			s.Respond(s.queue.pending[0].id, option)
+			check.Equal(t, got, option, "the answer is %q")
+		})
+		close(s.silent)
+	}
 }
