@@ -9,10 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/policy"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/rules"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -67,6 +71,7 @@ func TestPendingWriteIsAllowed(t *testing.T) {
 		d.is(got, "")
 		got = d.store("new/b.txt", "b\n")
 		d.waits(got)
+		check.Equal(t, d.open().write.known, true, "what it makes is known: %v")
 		check.Contains(t, d.text(), "new/b.txt (new)  +1", "the float has\n%s")
 		check.Equal(t, d.diffs.Files(&d.open().call)[0].Operation, session.OperationAdd, "it is told as %q")
 		check.Equal(t, d.open().call.Content[0].(session.Diff).Operation, session.OperationAdd, "its call tells %q")
@@ -337,12 +342,29 @@ func TestPendingWriteIsEdited(t *testing.T) {
 		check.Equal(t, save("x\n"), "", "not written: %s")
 		d.is(got, "the user changed this text")
 		check.Equal(t, len(d.reviewed), 0, "of what has changed nothing the record hears %d times")
+	})
+}
 
-		// Of what was answered nothing is edited.
-		d.on(func() { d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: 999, On: true}) })
-		if got := d.called(5); got == nil || got[0] != nil {
-			t.Errorf("to be edited is %v", got)
+// What is no write, or was answered, is not edited.
+func TestWhatIsNotEdited(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.on(func() {
+			d.Ask(session.PermissionRequest{Context: context.Background(), Title: "Use the network", Reply: func(string) {}})
+		})
+		d.settle()
+		for _, id := range []int{int(d.open().id), 999} {
+			for _, on := range []bool{true, false} {
+				d.on(func() { d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: id, On: on}) })
+				if got := d.called(5); got == nil || got[0] != nil {
+					t.Errorf("to be edited is %v", got)
+				}
+			}
+			d.on(func() { d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: id, Text: "x\n"}) })
+			if got := d.called(6); got == nil || got[1] != noLongerWaits {
+				t.Errorf("of what is edited nonetheless it is said %q", got)
+			}
 		}
+		d.on(func() { d.WithdrawAll("cancel") })
 	})
 }
 
@@ -368,6 +390,28 @@ func TestPendingWriteIsAnsweredTwice(t *testing.T) {
 		})
 		check.Equal(t, d.called(6)[1], noLongerWaits, "it is said %q")
 		d.is(got, "nothing was written")
+
+		got = d.store("a.txt", nine)
+		d.on(func() { // when it was looked at, before that is heard
+			d.WriteEdited(rpc.WriteEdited{Asks: rpc.Asks{Callback: 6}, Permission: int(d.queue.pending[0].id), Text: "x\n"})
+			synctest.Wait()
+			got.withdraw()
+		})
+		if said := d.called(6); said == nil || said[1] != noLongerWaits {
+			t.Errorf("it is said %q", said)
+		}
+		d.is(got, "context canceled")
+
+		got = d.store("a.txt", nine)
+		must.Write(t, d.dir, "a.txt", nineBut("2", "mine\n"))
+		d.noted()
+		d.on(func() {
+			d.Respond(d.queue.pending[0].id, writeIt)
+			d.Respond(d.queue.pending[0].id, writeIt)
+		})
+		check.Equal(t, d.noted(), "warning: a.txt has changed meanwhile: look at the hunks again, then answer", "the user is told %q")
+		d.waits(got)
+		d.answer(refuse)
 	})
 }
 
@@ -410,6 +454,88 @@ func TestPendingWriteOfWhatIsNoText(t *testing.T) {
 			}
 			d.answer(refuse)
 			d.is(got, "nothing was written")
+		}
+	})
+}
+
+// A write that fails after the user has allowed it is no success, of which both the agent and the user hear.
+func TestAnAllowedWriteThatFails(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		path := must.Write(t, d.dir, "x.bin", "a\x00b\n")
+		got := d.store("x.bin", "text\n")
+		must.Do(t, os.Remove(path), os.Mkdir(path, 0o755))
+		d.answer(writeIt)
+		d.is(got, "is a directory")
+		check.Equal(t, d.noted(), "error: Puppet could not write x.bin: it is a directory", "the user is told %q")
+		if len(d.reviewed)+len(d.followed) > 0 {
+			t.Errorf("the record hears of %v, the follower of %q", d.reviewed, d.followed)
+		}
+
+		// Of the user's own text in its place the editor hears it too.
+		failed, said := []error{}, ""
+		own := &ownText{shown: foretold("a\n", "b\n", "b\n"), said: "It is written.", done: func(failure string) { said = failure }}
+		d.writeOwn(&fileRequest{ctx: context.Background(), path: path, own: own}, path, func(err error) { failed = append(failed, err) })
+		d.settle()
+		if len(failed) != 1 || failed[0] == nil || said != "x.bin was not written: it is a directory" || strings.Contains(d.remarks(), own.said) {
+			t.Errorf("the agent hears %v, the editor %q, the chat %q", failed, said, d.remarks())
+		}
+		check.Equal(t, d.noted(), "error: Puppet could not write x.bin: it is a directory", "the user is told %q")
+	})
+}
+
+// The user's own text is what they have reviewed, also where something has come to other lines of the file since.
+func TestOwnTextsAreReviewed(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		path := must.Write(t, d.dir, "a.txt", "0\n"+nine)
+		shown := foretold(nine, nineBut("2", "two\n"), nineBut("2", "two\n"))
+		shown.After = nineBut("2", "mine\n")
+		d.writeOwn(&fileRequest{ctx: context.Background(), path: path, own: &ownText{shown: shown, told: ErrNotAllowed}}, path, func(error) {})
+		d.settle()
+		d.has("a.txt", "0\n"+nineBut("2", "mine\n"))
+		check.Deep(t, d.reviewed, map[string]bool{path: true}, "the record hears of %v")
+	})
+}
+
+// A write that waits is told as what it makes of the file, as far as that is known.
+func TestWhatAWriteIsToldAs(t *testing.T) {
+	pw := &pendingWrite{asked: &fileRequest{path: "/a", text: new("agent's\n")}, preview: foretold("mine\nold\n", "mine\nnew\n", "agent's\n")}
+	s := New(feature.Base{}, Config{})
+	check.Deep(t, s.toldOf(pw), session.Diff{Path: "/a", OldText: new("mine\nold\n"), NewText: new("mine\nnew\n")}, "a known one is told as %+v")
+	pw.known = false
+	check.Deep(t, s.toldOf(pw), session.Diff{Path: "/a", NewText: new("agent's\n")}, "an unknown one is told as %+v")
+	pw.Exists = false
+	check.Deep(t, s.toldOf(pw), session.Diff{Path: "/a", NewText: new("agent's\n"), Operation: session.OperationAdd}, "a new one is told as %+v")
+}
+
+// What the user accepted in a request is asked about nonetheless where a write conflicts with their text, or cannot be
+// compared with it.
+func TestWritesThatAreAskedAboutAgain(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		path := filepath.Join(d.dir, "a.txt")
+		for name, c := range map[string]struct {
+			preview   preview
+			conflicts int
+			passes    bool
+		}{
+			"the same":                {foretold("x\n", "", ""), 0, true},
+			"what conflicts":          {foretold("x\n", "", ""), 1, false},
+			"what cannot be compared": {preview{Preview: buffers.Preview{Exists: true}}, 0, false},
+		} {
+			passed := 0
+			pw := &pendingWrite{
+				asked:   &fileRequest{ctx: context.Background(), path: path, text: new(""), decided: func(error) { passed++ }},
+				preview: c.preview, at: rules.Path{Given: path, Real: path}, access: policy.Access{Free: true},
+			}
+			pw.Conflicts = c.conflicts
+			d.on(func() {
+				d.queue.accepted = []accepted{{path, "x\n", ""}}
+				d.recall(pw)
+			})
+			d.settle()
+			if (passed == 1) != c.passes || (d.open() == nil) != c.passes {
+				t.Errorf("%s: passed %d times, asked about %v", name, passed, d.open() != nil)
+			}
+			d.on(func() { d.WithdrawAll("cancel") })
 		}
 	})
 }
