@@ -47,11 +47,16 @@ func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
 			})},
 		})
 	})
+	var snap rpc.Permission // as Neovim was told last
 	says := func(want string, brief ...string) {
 		t.Helper()
 		must.Become(t, want, func() (is bool) {
 			d.on(func() {
-				snap := d.snapshot(d.queue.pending[0])
+				if d.due.Swap(false) {
+					if list, changed := d.Take(); changed {
+						snap = list[0]
+					}
+				}
 				is = slices.Contains(snap.Lines, want) && strings.Count(strings.Join(snap.Lines, "\n"), "changed since") == 1 && slices.Equal(snap.Brief, brief)
 			})
 			return is
@@ -75,6 +80,92 @@ func TestFilesThatTheAgentKnowsOtherwise(t *testing.T) {
 	})
 	says("⚠ b.txt" + changed)
 	d.on(func() { d.WithdrawAll("cancel") })
+}
+
+// What a read shows the agent, its calls and the editor's tools, it knows, and nothing else.
+func TestWhatTheAgentKnowsOfAFile(t *testing.T) {
+	ctx := context.Background()
+	read := func(d *desk, path string, limit *int) string {
+		read := make(chan error)
+		d.Read(session.ReadTextFile{Context: ctx, Path: path, Limit: limit, Reply: func(_ string, err error) { read <- err }})
+		<-read
+		return path
+	}
+	large := func(d *desk, path string, limit *int) string {
+		must.Do(t, os.Truncate(path, diff.LargestFile+1))
+		return read(d, path, limit)
+	}
+	change := func(d *desk, e FileEdit) {
+		d.rules(nil, rules.Rule{Action: rules.Allow})
+		made := make(chan error)
+		d.Change(ctx, "Rename x", []FileEdit{e}, func(_ []string, err error) { made <- err })
+		must.Do(t, <-made)
+		d.policy.Store(nil)
+	}
+	for name, c := range map[string]struct {
+		learn func(d *desk, path string) (now string)
+		knows bool
+	}{
+		"nothing":               {func(_ *desk, path string) string { return path }, false},
+		"a read":                {func(d *desk, path string) string { return read(d, path, nil) }, true},
+		"a read that fails":     {func(d *desk, path string) string { return large(d, path, nil) }, false},
+		"a part of a long file": {func(d *desk, path string) string { return large(d, path, new(1)) }, true},
+		"a read by a call": {func(d *desk, path string) string {
+			d.on(func() {
+				call := session.ToolCall{Kind: session.KindRead, Status: session.StatusCompleted, Locations: []session.Location{{Path: path}}}
+				d.CallEnded(&call, session.StatusCompleted)
+			})
+			return path
+		}, true},
+		"an edit by a tool": {func(d *desk, path string) string { change(d, FileEdit{Path: path, Text: new("2\n")}); return path }, true},
+		"a move by a tool":  {func(d *desk, path string) string { change(d, FileEdit{Path: path, To: path + "2"}); return path + "2" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.watch = d.base.Files.Watch(func(buffers.Written) {}, func(error) {})
+			defer d.watch.Close()
+			looked := func(path string) { // at the file, by whoever wanted to
+				done := make(chan struct{})
+				d.base.Files.Peek(ctx, path, func(string, error) { close(done) })
+				<-done
+			}
+			d.on(func() { d.config.Known.Note("/other", "") })
+			path := c.learn(d, must.Write(t, d.dir, "f.txt", "1\n"))
+			looked(path)
+			must.Write(t, d.dir, filepath.Base(path), "else\n")
+			d.on(func() {
+				d.Ask(session.PermissionRequest{
+					Context: ctx, Reply: func(string) {},
+					Call: session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindEdit), Content: acp.Set([]session.ToolCallContent{replacing(path, "else\n", "x\n")})},
+				})
+			})
+			looked(path)
+			d.on(func() {
+				lines := d.snapshot(d.queue.pending[0]).Lines
+				check.Equal(t, strings.Contains(strings.Join(lines, "\n"), "changed since Puppet read it"), c.knows, "that it has changed is said: %v")
+				d.WithdrawAll("cancel")
+			})
+		})
+	}
+}
+
+// What cannot be done is not asked about: it fails.
+func TestFilesThatCannotBeAccessed(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may access every file")
+	}
+	atDesk(t, func(d *desk) {
+		outside := must.Write(t, t.TempDir(), "o.txt", "")
+		must.Do(t, os.Chmod(outside, 0o400))
+		for _, before := range []bool{false, true} {
+			d.before.Store(before)
+			d.is(d.store(outside, "x\n"), "permission denied")
+		}
+		d.Read(session.ReadTextFile{Context: context.Background(), Path: outside, Reply: func(string, error) {}})
+		d.settle()
+		check.Equal(t, len(d.asks), 1, "%d questions are open")
+		d.on(func() { d.WithdrawAll("cancel") })
+	})
 }
 
 // Requests come before the user in their order, also behind a write that no rule decides about.

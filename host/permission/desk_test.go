@@ -46,6 +46,8 @@ type desk struct {
 	due             atomic.Bool   // Neovim is to be told
 	watch           *buffers.Watch
 	typed           string        // the path of a file of which a buffer has unsaved text
+	userWrote       string        // the path of a file without a buffer, which the user wrote in Neovim as it is
+	saving          chan struct{} // if set, the autocommands on saving that buffer end when it is closed
 	silent          chan struct{} // if set, Neovim answers nothing about buffers before it is closed
 	ready, stopping bool
 
@@ -167,7 +169,22 @@ func (d *desk) Batch(ops []any) ([]any, time.Duration, error) {
 }
 
 // CallBuffers is Neovim's end of the buffers: it has one at most.
-func (d *desk) CallBuffers(ctx context.Context, _ string, args, result any) error {
+func (d *desk) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	switch {
+	case fn == "write" && d.saving != nil:
+		return json.Unmarshal([]byte(`{"Save": 1}`), result)
+	case fn == "save":
+		<-d.saving
+		return nil
+	}
+	if of, ok := args.(map[string]any); ok && of["path"] == d.userWrote {
+		info, err := os.Stat(d.userWrote)
+		if err != nil {
+			return err
+		}
+		at := info.ModTime()
+		return json.Unmarshal(fmt.Appendf(nil, `{"Written": {"Exists": true, "Sec": %d, "Nsec": %d, "Size": %d}}`, at.Unix(), at.Nanosecond(), info.Size()), result)
+	}
 	if of, ok := args.(map[string]any); ok && of["path"] == d.typed {
 		return json.Unmarshal([]byte(`{"Buf": 7, "Modified": true, "Modifiable": true, "Lines": 1, "Slice": {"Text": "mine", "Last": 1, "Ended": true}}`), result)
 	}

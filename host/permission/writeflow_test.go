@@ -635,5 +635,55 @@ func TestAcceptedWritesAreSavedBeforeTheyAreAnswered(t *testing.T) {
 		d.saves = make(chan struct{})
 		d.before.Store(false)
 		d.is(d.store("a.txt", nine), "")
+
+		// What the user has typed must be known by then too.
+		d.typed = filepath.Join(d.dir, "a.txt")
+		got = d.store("a.txt", strings.Replace(nine, "2", "two", 1))
+		d.waits(got)
+		close(d.saves)
+		d.settle()
+		d.is(got, "")
+	})
+}
+
+// The agent does not wait for autocommands that ask the user something, and hears no more when they have ended.
+func TestWritesOfWhichTheSavingAsks(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.before.Store(false)
+		d.typed, d.saving = filepath.Join(d.dir, "a.txt"), make(chan struct{})
+		got := d.store("a.txt", nineBut("2", "two\n"))
+		d.settle()
+		d.settle()
+		d.is(got, "")
+		close(d.saving)
+		d.settle()
+		d.is(got, "")
+	})
+}
+
+// A write is asked about of which the user's unsaved text lets nothing through.
+func TestAPendingWriteThatConflicts(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.typed = filepath.Join(d.dir, "a.txt")
+		got := d.store("a.txt", nineBut("2", "two\n"))
+		d.waits(got)
+		check.Contains(t, d.text(), "1 place conflicts with your text", "the float has\n%s")
+		d.answer(refuse)
+		d.is(got, "nothing was written")
+	})
+}
+
+// What the user saves while a write is asked about stays.
+func TestWhatIsSavedWhileAWriteIsAskedAbout(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.before.Store(false)
+		outside := must.Write(t, t.TempDir(), "o.txt", "1\n2\n3\n")
+		got := d.store(outside, "one\n2\n3\n")
+		d.userWrote = must.Write(t, filepath.Dir(outside), "o.txt", "1\n2\n3\nmine\n")
+		d.answer("allow")
+		d.is(got, "")
+		if data, err := os.ReadFile(outside); string(data) != "one\n2\n3\nmine\n" {
+			t.Errorf("the file has %q, %v", data, err)
+		}
 	})
 }
