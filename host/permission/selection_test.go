@@ -88,6 +88,13 @@ func TestRefusedHunksAmongEqualOnes(t *testing.T) {
 	}
 	binary, other := diff.Whole("a", session.OperationModify, "\x00", "\x01\x00"), diff.Whole("a", session.OperationModify, "\x00", "\x02\x00")
 	check.Slice(t, carried(&binary, []bool{true}, &other), []bool{true}, "of one without lines: %v")
+	made := diff.Whole("a", session.OperationModify, old, old)
+	for _, c := range []struct {
+		was, now      *diff.FileDiff
+		refused, want []bool
+	}{{&made, &made, nil, nil}, {&made, &binary, nil, []bool{false}}, {&binary, &made, []bool{true}, nil}} {
+		check.Slice(t, carried(c.was, c.refused, c.now), c.want, "of one that changes nothing, before or now: %v")
+	}
 	if got := carried(&binary, []bool{true}, &was); slices.Contains(got, true) {
 		t.Errorf("of one that has lines now: %v", got)
 	}

@@ -368,6 +368,29 @@ func TestWhatIsNotEdited(t *testing.T) {
 	})
 }
 
+// A write can be edited, and answered, before Neovim has been told of its hunks.
+func TestPendingWriteIsAnsweredAtOnce(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		text := nineBut("2", "two\n")
+		write := func(then func(id int)) (errs []error) {
+			d.Write(session.WriteTextFile{Context: context.Background(), Path: filepath.Join(d.dir, "a.txt"), Text: text, Reply: func(err error) { errs = append(errs, err) }})
+			synctest.Wait()
+			d.on(func() { then(int(d.queue.pending[0].id)) })
+			d.settle()
+			return errs
+		}
+		write(func(id int) {
+			d.EditPending(rpc.EditPending{Asks: rpc.Asks{Callback: 5}, Permission: id, On: true})
+			d.WithdrawAll("cancel")
+		})
+		check.Slice(t, d.called(5)[0].(rpc.EditedText).Lines, diff.TextLines(text), "to be edited are %v")
+		if errs := write(func(id int) { d.Respond(int64(id), writeIt) }); len(errs) != 1 || errs[0] != nil {
+			t.Errorf("answered %v", errs)
+		}
+		d.has("a.txt", text)
+	})
+}
+
 // Two answers at once: the second comes while the file is being looked at for the first.
 func TestPendingWriteIsAnsweredTwice(t *testing.T) {
 	atDesk(t, func(d *desk) {
