@@ -111,7 +111,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 		l.cameUnder(t, w, c.disk, reviewed)
 	}
 	if w.Behind != nil && !w.Changed && !w.Created { // all of it conflicts
-		if t != nil && !users {
+		if t != nil && !users && c.now.Exists { // else nobody has asked what the buffer has
 			was, _ := l.known(t, fileState{path: w.Path, loaded: true})
 			c.now.Mode = cmp.Or(was.Mode, c.now.Mode) // nothing tells of these
 			t.seen[w.Path] = c.now

@@ -1168,3 +1168,22 @@ func TestNoTextUnderUnsavedTextIsDoneAgain(t *testing.T) {
 	w.must(w.undo(true))
 	check.Equal(t, w.onDisk("f"), "a\x00\n", "done again, the disk has %q")
 }
+
+// A file that the agent has made no text under unsaved text, and then removes, comes back: nobody has told what the buffer had.
+func TestNoTextUnderUnsavedTextIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.types("f", func(now string) string { return now + "u1\n" })
+	w.begin()
+	disk, had := "a\x00\n", "f1\n"
+	w.write("f", disk)
+	w.bufs[w.path("f")].synced = disk
+	w.ledger.Took(buffers.Written{Path: w.path("f"), Conflict: true, Disk: &disk, Behind: &had, FormBefore: plain, FormAfter: buffers.Form([]byte(disk)), Unsaved: true, ReadAt: time.Now()}, "disk", false)
+	w.sync()
+	w.remove("f")
+	w.sees("f")
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), had, "the disk has %q")
+}

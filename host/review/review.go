@@ -463,7 +463,7 @@ func (r *Record) Retracted(path string, was, now Content) {
 	f.away = false
 	if f.Accepted == was.Mark() {
 		f.Accepted = f.Baseline // what was kept is gone, and what was kept before it is not known
-		if f.text != nil {
+		if f.text != nil {      // of a text only that it is gone is told so
 			r.bytes -= f.size()
 			f.unkeepRemoval()
 			r.bytes += f.size()
