@@ -47,7 +47,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 		p.under = func(_, _ string) *string { return new("") }
 	}
 	switch {
-	case review.IsFolder(p.path) && p.now.Exists && !p.want.Exists:
+	case review.IsFolder(p.path) && !p.want.Exists:
 		l.removeMade(p, done)
 	case p.back != "" && !p.now.Exists:
 		l.apply(target{path: p.back, want: p.want, taken: p.taken}, done)
@@ -308,7 +308,7 @@ func (l *Ledger) bytesBack(p target) ([]byte, error) {
 	switch {
 	case disk.SameText(p.want) && disk.Form == p.want.Form:
 		return data, nil
-	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque && !disk.SameText(p.now):
+	case !disk.Opaque && !p.now.Opaque && !p.want.Opaque:
 		// Unsaved text stays in the buffer, as when the agent moves its file.
 		text, _ := buffers.Withdraw(p.now.Text, disk.Text, p.want.Text)
 		if p.merge != nil {

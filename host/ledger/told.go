@@ -265,12 +265,11 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 			t.Remade(c.Path, had)
 		}
 	}
-	users := !was.Exists && !recorded && had.Exists // what the buffer of no file had
 	switch {
-	case had.Exists && (c.before.Exists || removed):
+	case c.before.Exists || removed:
 		l.record.Held(c.Path, had)
 		l.record.Changed(c.Path, had, c.now)
-	case users:
+	case had.Exists: // in the buffer of no file
 		l.record.MadeUnder(c.Path, had, c.now)
 	default:
 		l.record.Changed(c.Path, was, disk)
@@ -280,7 +279,7 @@ func (l *Ledger) agentMade(t *turn, c toldChange, was review.Content) {
 		return
 	case inBuffer:
 		t.Changed(c.Path, had, c.now)
-	case users, removed && had.Exists:
+	case had.Exists:
 		t.MadeUnder(c.Path, had, c.now)
 	default:
 		t.Changed(c.Path, was, disk)

@@ -104,7 +104,7 @@ func (l *Ledger) partUnder(plan review.Plan, do review.Decision) (under func(dis
 	if !known {
 		return nil, nil
 	}
-	if was, changed := r.Present(path); !changed || !onDisk(path).SameText(was) {
+	if was, _ := r.Present(path); !onDisk(path).SameText(was) {
 		return nil, nil
 	}
 	before, _ := l.record.File(path)
@@ -187,9 +187,9 @@ func (l *Ledger) decideUnder(d Decision, done func(files int, failed error)) {
 		return
 	}
 	l.refuseUnder(slices.DeleteFunc(paths, func(path string) bool {
-		plan, err := l.record.Plan(path, review.Reject, review.Selection{})
+		plan, _ := l.record.Plan(path, review.Reject, review.Selection{})
 		_, known := l.refusalWith(plan)
-		return err == nil && known
+		return known
 	}), done)
 }
 

@@ -148,7 +148,7 @@ func (l *Ledger) planUndo(files []turns.FileChange, done func([]turns.Step)) {
 				if !l.removable(of.Path, step.Now, step.Want) {
 					steps[i].Note = cmp.Or(of.After.Text, of.Before.Text) + " cannot be brought back, as their previous contents were not kept"
 				}
-			} else if !step.Idle() && step.Want.Opaque && !step.Want.SameText(step.Now) && !l.onlyMoved(of.Path, step.Want) &&
+			} else if step.Want.Opaque && !step.Want.SameText(step.Now) && !l.onlyMoved(of.Path, step.Want) &&
 				!l.originals.has(of.Path, step.Want, l.turn) {
 				steps[i].Note = "cannot be brought back, as " + errForgotten.Error()
 			}
@@ -275,7 +275,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			case now[0].path == "" || is.path == "":
 			case !u.again && step.Back != "":
 				l.record.MoveRetracted(path, did.Path, was, want)
-			case !u.again && step.Of.Left != "":
+			case step.Of.Left != "":
 				l.record.MoveRetracted(step.Of.Left, path, was, want)
 			case !u.again:
 				l.record.Retracted(did.Path, was, want)
