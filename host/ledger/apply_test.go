@@ -412,3 +412,91 @@ func TestNoTextInAModifiedBufferIsRefused(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.onDisk("f"), "f1\n", "the disk has %q")
 }
+
+// So it is where the agent has written other bytes, or a text over bytes.
+func TestBytesComeBackUnderAModifiedBuffer(t *testing.T) {
+	t.Parallel()
+	for _, agents := range []string{"\x00a1", "a1\n"} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "\x00f1")
+			w.edit("f")
+			w.begin()
+			w.write("f", agents)
+			w.sees("f")
+			w.end()
+			w.bufs[w.path("f")].modified = true
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), `f 644 "\x00f1"`, "of %q, undo %v: there is %s", agents, undo)
+		}
+	}
+}
+
+// Keeping a file that the agent has made changes nothing on the disk, also where its buffer has only what the user has typed.
+func TestKeptWhereTheBufferHasOnlyTheUsers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.write("f", "a1\n")
+	w.sync()
+	w.edit("f")
+	w.types("f", func(string) string { return "u1\n" })
+	w.end()
+	w.changes()
+	w.decide(review.Keep, "f")
+	check.Equal(t, w.tree(), `f 644 "a1\n"`, "there is %s")
+}
+
+// A large file that cannot go back says what is in its way.
+func TestALargeFileCannotGoBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("in/f", strings.Repeat("f1\n", maxReviewed/3+1))
+	w.begin()
+	w.move("in/f", "g")
+	w.must(os.Remove(w.path("in")))
+	w.end()
+	w.write("in", "u1\n")
+	_, err := w.refuse(nil)
+	if err == nil || !strings.Contains(err.Error(), "mkdir") {
+		t.Errorf("the refusal says %v", err)
+	}
+}
+
+// Bytes that the agent has only moved go back though no copy is left of them.
+func TestMovedBytesGoBackWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "\x00f1")
+		w.begin()
+		w.move("f", "g")
+		w.end()
+		w.must(os.RemoveAll(w.path("../store")))
+		if undo {
+			w.must(w.undo(false))
+		} else {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), `f 644 "\x00f1"`, "undo %v: there is %s", undo)
+	}
+}
+
+// An agent's write right after a refusal, of which nobody tells, is the agent's.
+func TestWrittenOnTheDiskRightAfterARefusal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.call("edit", func() { w.write("f", "f1\na1\nf2\n") }, "f")
+	w.once("edited", "f", 1, func() { w.write("f", "f1\nf2\na2\n") })
+	w.decide(review.Reject, "")
+	w.end()
+	check.Equal(t, w.states(), "modified f rejected pending", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("f"), "f1\nf2\n", "refused, there is %q")
+}

@@ -140,6 +140,7 @@ func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
 		"lines between new ones":       {text("a\nb\n"), text("N\na\nM\nb\n"), text("N\nX\nM\nY\n"), text("X\nY\n")},
 		"all of it":                    {text("a\nb\n"), text(""), text("X\n"), text("a\nb\nX\n")},
 		"the file":                     {text("a\nb\n"), review.Content{}, text("X\n"), text("a\nb\nX\n")},
+		"the file, in another form":    {content("a\n", "utf-8 dos", 0), review.Content{}, content("X\n", "latin1 unix", 0), content("a\nX\n", "latin1 unix", 0)},
 		"permissions":                  {content("a\n", "", 0o644), content("a\n", "", 0o755), content("X\n", "", 0o755), content("X\n", "", 0o644)},
 		"the form":                     {content("a\n", "", 0), content("a\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0), content("X\n", "", 0)},
 		"a form by the write":          {content("a\n", "", 0), content("a\n", "", 0), content("X\n", "utf-8 dos", 0), content("X\n", "utf-8 dos", 0)},

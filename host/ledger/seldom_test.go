@@ -201,7 +201,7 @@ func TestAFolderIsNoFile(t *testing.T) {
 // what they give up is not.
 func TestSavedOrGivenUpWithoutAWord(t *testing.T) {
 	t.Parallel()
-	for saved, left := range map[string]string{"u1\nf2\nu2\n": "u1\nf2\nu2\n", "a1\nf2\n": "f1\nf2\n", "a1\nf2\na2\n": "f1\nf2\n"} {
+	for saved, left := range map[string]string{"u1\nf2\nu2\n": "u1\nf2\nu2\n", "a1\nf2\n": "f1\nf2\n", "a1\nf2\na2\n": "f1\nf2\n", "x1\nf2\n": "f1\nf2\n"} {
 		w := newWorld(t)
 		w.write("f", "f1\nf2\n")
 		w.edit("f")

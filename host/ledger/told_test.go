@@ -435,6 +435,21 @@ func TestGoneIsToldTwice(t *testing.T) {
 	check.Equal(t, w.tree(), `g 644 "g1\n"`, "undone, there is %s")
 }
 
+// So it is where there was no turn yet: the second word of it is no event.
+func TestGoneIsToldTwiceInNoTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("g", "g1\n")
+	w.edit("g")
+	w.remove("g")
+	w.sees("g")
+	w.ledger.Took(buffers.Written{Path: w.path("g"), Deleted: true, Before: new("g1\n"), FormBefore: plain}, "disk", false)
+	w.sync()
+	check.Equal(t, len(w.events), 1, "%d events are told")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `g 644 "g1\n"`, "refused, there is %s")
+}
+
 // A file in a buffer that the agent makes a folder, in a call that names it, and moves away comes back.
 func TestAFolderInAFilesPlaceIsMovedAway(t *testing.T) {
 	t.Parallel()
@@ -535,4 +550,40 @@ func TestTakenBackUnderAConflict(t *testing.T) {
 	w.disk.Lock()
 	defer w.disk.Unlock()
 	check.Equal(t, len(w.events), 0, "it is told %d times")
+}
+
+// A file that is made under a new buffer with unsaved text is listed as new.
+func TestMadeUnderANewBuffer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.write("n", "a1\n")
+	after, disk := "u1\na1\n", "a1\n"
+	w.bufs[w.path("n")] = &buffer{text: after, form: plain, synced: disk}
+	w.ledger.Took(buffers.Written{Path: w.path("n"), Buf: 1, Changed: true, Created: true, Unsaved: true, After: &after, Disk: &disk, FormAfter: plain}, "disk", false)
+	w.ledger.FileOpened(buffers.Opened{Path: w.path("n"), Loaded: true})
+	w.end()
+	check.Equal(t, w.states(), "added n pending", "the record has %q")
+}
+
+// A removal that is told without its time is of the turn in which it is told, if that has begun with the file.
+func TestRemovedInATurnThatBeganBeforeTheLastWasOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	release := w.holdLooks()
+	over, begun := make(chan struct{}), make(chan struct{})
+	w.mu.Lock()
+	w.ledger.EndTurn(func() { close(over) })
+	w.ledger.BeginTurn("next", func() { close(begun) })
+	w.mu.Unlock()
+	release()
+	<-over
+	<-begun
+	w.sync()
+	w.remove("f")
+	w.ledger.Took(buffers.Written{Path: w.path("f"), Deleted: true, Changed: true, Before: new("f1\n"), FormBefore: plain}, "fs", false)
+	w.end()
+	check.Equal(t, w.states(), "deleted f pending", "the record has %q")
 }

@@ -1208,3 +1208,148 @@ func TestBytesThatConflictAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A refusal that meets a file under unsaved text which is gone by then makes no new one in its form.
+func TestGoneAsItIsRefusedUnderUnsavedText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\r\nf2\r\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f1\nu2\n" })
+	w.write("f", "f1\r\na2\r\n")
+	w.sees("f")
+	w.end()
+	w.once("edited", "f", 1, func() { w.remove("f") })
+	_, _ = w.refuse(nil)
+	check.Equal(t, w.tree(), "", "there is %s")
+}
+
+// A decision cannot be taken back where the user has typed over it since, and says so.
+func TestADecisionUnderUnsavedTextIsTypedOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\nf3\nf4\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "f1\nf2\nf3\nu4\n" })
+	w.write("f", "f1\na2\nf3\nf4\n")
+	w.sees("f")
+	w.end()
+	var made Made
+	w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { made = m }})
+	w.types("f", func(string) string { return "f1\nu2\nf3\nu4\n" })
+	done := make(chan error, 1)
+	w.ledger.Decide(Decision{Path: made.Path(), Back: &made}, func(_ int, err error) { done <- err })
+	if err := <-done; !errors.Is(err, review.ErrChangedSince) {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// What conflicts with unsaved text is still of the turn in which it came, or of none, where the user takes back its refusal in a
+// later turn.
+func TestADecisionAboutAConflictIsTakenBackInALaterTurn(t *testing.T) {
+	t.Parallel()
+	for _, inTurn := range []bool{true, false} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		if inTurn {
+			w.begin()
+			w.write("g", "a1\n")
+		}
+		w.types("f", func(string) string { return "f1\nu1\n" })
+		w.write("f", "a1\nf1\na2\n")
+		w.sees("f")
+		if inTurn {
+			w.end()
+		}
+		w.sync()
+		var made Made
+		w.makes(Decision{Do: review.Reject, Path: w.path("f"), Made: func(m Made) { made = m }})
+		w.begin()
+		w.makes(Decision{Path: made.Path(), Back: &made})
+		w.wipe("f")
+		w.end()
+		if inTurn {
+			w.must(w.undo(false))
+		} else {
+			check.Equal(t, w.undo(false), errNoTurn, "an undo says %v")
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "in a turn %v: there is %s", inTurn)
+	}
+}
+
+// A file that the agent makes in no turn under unsaved text of one that was removed is refused.
+func TestMadeUnderUnsavedTextInNoTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.remove("f")
+	w.sees("f")
+	w.types("f", func(string) string { return "u1\n" })
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.changes()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.onDisk("f"), "f1\n", "the disk has %q")
+}
+
+// Where the lines cannot be written under unsaved text, the form stays too, and the refusal says so.
+func TestAFormUnderUnsavedTextFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "Ж1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.types("f", func(string) string { return "u1\nf2\n" })
+	w.write("f", "\xe41\nf2\n")
+	w.sees("f")
+	w.end()
+	_, err := w.refuse(nil)
+	if err == nil {
+		t.Error("the refusal says nothing")
+	}
+	check.Equal(t, w.tree(), "f 644 \"\\xe41\\nf2\\n\"", "there is %s")
+}
+
+// What a buffer comes to have as the user undoes their typing is told as the agent's.
+func TestUndoneTypingOverAConflictIsTold(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"in the turn", "after it", "in no turn"} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.types("f", func(string) string { return "f1\nu2\nf3\n" })
+		if when != "in no turn" {
+			w.begin()
+		}
+		w.write("f", "f1\na2\nf3\n")
+		w.sees("f")
+		if when == "after it" {
+			w.end()
+		}
+		w.sync()
+		w.disk.Lock()
+		was := len(w.events)
+		b := w.bufs[w.path("f")]
+		before := b.text
+		b.text = b.synced
+		w.disk.Unlock()
+		w.ledger.UserChanged(buffers.Written{Path: w.path("f"), Buf: 1, Changed: true, Before: &before, After: &b.text, Disk: &b.text, FormBefore: plain, FormAfter: plain})
+		w.sync()
+		w.disk.Lock()
+		check.Slice(t, w.events[was:], []Event{{w.path("f"), "disk"}}, "told "+when+" is %v")
+		w.disk.Unlock()
+		w.wipe("f")
+		if when == "in the turn" {
+			w.end()
+		}
+		check.Equal(t, w.changes(), "modified f -2,1+2,1\n", "the record has %q")
+		w.disk.Lock()
+		check.Equal(t, len(w.events)-was, 1, "%d events")
+		w.disk.Unlock()
+	}
+}

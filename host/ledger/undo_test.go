@@ -994,3 +994,44 @@ func TestNothingIsLeftOfAKeptRemoval(t *testing.T) {
 		}
 	}
 }
+
+// A file that two turns have moved goes back with the second one as the first had left it, whatever its first buffer had.
+func TestUndoOfTheSecondMoveOfAShownFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\nf2\n")
+	w.sees("f")
+	w.move("f", "g")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.move("g", "h")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.tree(), `g 644 "f1\na1\nf2\n"`, "there is %s")
+}
+
+// An undo that is stopped names as not reached only what there was to do.
+func TestNothingToDoIsNotLeftOfAStoppedUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.begin()
+	w.write("f", "a1\n")
+	w.write("g", "a2\n")
+	w.end()
+	w.write("g", "g1\n") // by the user
+	done := make(chan []string, 1)
+	w.ledger.Undo(false, false, "", func(_, _ int) bool { return false }, func(_ *turns.Turn, steps []turns.Step, err error) {
+		var notes []string
+		for _, s := range steps {
+			notes = append(notes, s.Note)
+		}
+		done <- append(notes, fmt.Sprint(errors.Is(err, ErrStopped)))
+	})
+	check.Slice(t, <-done, []string{"not reached", turns.AsBefore, "true"}, "it says %v")
+}

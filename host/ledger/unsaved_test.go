@@ -1187,3 +1187,64 @@ func TestNoTextUnderUnsavedTextIsRemoved(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.onDisk("f"), had, "the disk has %q")
 }
+
+// A file that comes back where its buffer was closed meanwhile has nothing unsaved over it.
+func TestARemovalOfWhatConflictsIsUndoneWithoutItsBuffer(t *testing.T) {
+	t.Parallel()
+	for name, gives := range map[string]func(w *world){
+		"closed":         func(w *world) { w.wipe("f") },
+		"as on the disk": func(w *world) { w.types("f", func(string) string { return "f1\na2\nf3\n" }) },
+	} {
+		w := inConflict(t)
+		w.end()
+		w.begin()
+		w.remove("f")
+		w.sees("f")
+		w.end()
+		gives(w)
+		w.must(w.undo(false))
+		check.Equal(t, w.onDisk("f"), "f1\na2\nf3\n", name+": undone, the disk has %q")
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), "f1\nf2\nf3\n", name+": refused, the disk has %q")
+	}
+}
+
+// What is read anew after the agent's change was taken back on the disk, of which nobody has heard, is not the agent's.
+func TestTakenBackOnTheDiskBeforeItIsReadAnew(t *testing.T) {
+	t.Parallel()
+	w := inConflict(t)
+	w.end()
+	const was = "f1\nf2\nf3\n"
+	w.write("f", was)
+	b := w.bufs[w.path("f")]
+	b.text, b.synced, b.told = was, was, was
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(was), Form: plain, Since: changedAt(w.path("f"))})
+	w.sync()
+	check.Equal(t, w.changes(), "", "the record has %q")
+}
+
+// What the agent has taken away under a changed line of its own comes back as it was on the disk before all of it.
+func TestTakenAwayUnderAChangedLine(t *testing.T) {
+	t.Parallel()
+	for _, typed := range []string{"f1\nf2\n", "f1\na1x\nf2\n", "f1\nf2\nu1\n", "f2\na1\n"} {
+		for _, undo := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", "f1\nf2\n")
+			w.edit("f")
+			w.begin()
+			w.write("f", "f1\na1\nf2\n")
+			w.sees("f")
+			w.types("f", func(string) string { return typed })
+			w.changes()
+			w.remove("f")
+			w.sees("f")
+			w.end()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.onDisk("f"), "f1\nf2\n", "%q undo %v: the disk has %q", typed, undo)
+		}
+	}
+}
