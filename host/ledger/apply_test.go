@@ -500,3 +500,20 @@ func TestWrittenOnTheDiskRightAfterARefusal(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.sees("f"), "f1\nf2\n", "refused, there is %q")
 }
+
+// An undo of a file that the agent has made fails where the user types into it at that moment: it stays on the disk.
+func TestTypedIntoAMadeFileAsItIsUndone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.write("f", "a1\n")
+	w.sync()
+	w.edit("f")
+	w.end()
+	w.once("edit", "f", 1, func() { w.bufs[w.path("f")].text = "u1\n" })
+	if err := w.undo(false); !errors.Is(err, errMovedOn) {
+		t.Errorf("the undo says %v", err)
+	}
+	check.Equal(t, w.tree(), `f 644 "a1\n"`, "there is %s")
+	check.Equal(t, w.sees("f"), "u1\n", "the buffer has %q")
+}

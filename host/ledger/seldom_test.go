@@ -495,6 +495,25 @@ func TestHowManyFilesARefusalIsAbout(t *testing.T) {
 	}
 }
 
+// A file made anew under unsaved text without a conflict is one file to refuse.
+func TestHowManyMadeAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.types("f", func(text string) string { return "u1\n" + text })
+	w.begin()
+	w.remove("f")
+	w.follow(w.path("f"), true)
+	w.write("f", "f1\nf2\na3\n")
+	w.sees("f")
+	w.end()
+	n, err := w.refuse(nil)
+	if n != 1 || err != nil {
+		t.Errorf("the refusal is about %d files: %v", n, err)
+	}
+}
+
 // What the user had typed and has given up with its buffer is nothing that the agent takes out.
 func TestGivenUpBeforeTheAgentWrites(t *testing.T) {
 	t.Parallel()

@@ -587,3 +587,23 @@ func TestRemovedInATurnThatBeganBeforeTheLastWasOver(t *testing.T) {
 	w.end()
 	check.Equal(t, w.states(), "deleted f pending", "the record has %q")
 }
+
+// A file that the agent moves to where a buffer still shows one that it has removed is told as its change, once, like the removal.
+func TestMovedToWhereABufferShowsARemovedFile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.write("g", "g1\n")
+	w.edit("f")
+	w.begin()
+	w.remove("f")
+	w.sees("f")
+	w.sync()
+	w.move("g", "f")
+	w.sees("f")
+	w.sync()
+	w.end()
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	check.Slice(t, w.events, []Event{{w.path("f"), "disk"}, {w.path("f"), "disk"}}, "told is %v")
+}

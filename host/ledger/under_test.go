@@ -1353,3 +1353,19 @@ func TestUndoneTypingOverAConflictIsTold(t *testing.T) {
 		w.disk.Unlock()
 	}
 }
+
+// The refusal of what conflicts with unsaved text leaves the permissions that the user has given the file since.
+func TestPermissionsGivenOverAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.edit("f")
+	w.types("f", func(string) string { return "f1\nu2\n" })
+	w.begin()
+	w.write("f", "f1\na2\n")
+	w.sees("f")
+	w.end()
+	w.chmod("f", 0o700) // by the user
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 700 "f1\nf2\n"`, "there is %s")
+}

@@ -1188,6 +1188,25 @@ func TestNoTextUnderUnsavedTextIsRemoved(t *testing.T) {
 	check.Equal(t, w.onDisk("f"), had, "the disk has %q")
 }
 
+// Bytes that are not among the project's copies are made again under unsaved text.
+func TestIgnoredBytesUnderUnsavedTextAreDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sh("git init -q")
+	w.write(".gitignore", "*.log\n")
+	w.write("a.log", "f1\nf2\n")
+	w.edit("a.log")
+	w.begin()
+	w.types("a.log", func(string) string { return "f1\nu2\n" })
+	w.write("a.log", "a\x00\n")
+	w.sees("a.log")
+	w.end()
+	w.must(w.undo(false))
+	check.Equal(t, w.onDisk("a.log"), "f1\nf2\n", "undone, the disk has %q")
+	w.must(w.undo(true))
+	check.Equal(t, w.onDisk("a.log"), "a\x00\n", "done again, the disk has %q")
+}
+
 // A file that comes back where its buffer was closed meanwhile has nothing unsaved over it.
 func TestARemovalOfWhatConflictsIsUndoneWithoutItsBuffer(t *testing.T) {
 	t.Parallel()
@@ -1246,5 +1265,35 @@ func TestTakenAwayUnderAChangedLine(t *testing.T) {
 			}
 			check.Equal(t, w.onDisk("f"), "f1\nf2\n", "%q undo %v: the disk has %q", typed, undo)
 		}
+	}
+}
+
+// A removal under unsaved text is the agent's also when the buffer has given that up.
+func TestGivenUpWhereTheFileWasRemoved(t *testing.T) {
+	t.Parallel()
+	for _, closed := range []bool{true, false} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na1\nf2\n")
+		w.sees("f")
+		w.types("f", func(text string) string { return text + "u1\n" })
+		w.changes()
+		w.remove("f")
+		w.sees("f")
+		w.sync()
+		if closed {
+			w.wipe("f")
+		} else {
+			b := w.bufs[w.path("f")]
+			b.text, b.synced, b.told = "", "", ""
+			w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(string), Form: plain})
+		}
+		w.sync()
+		check.Equal(t, w.states(), "deleted f pending", "closed %v: the record has %q")
+		w.end()
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
 	}
 }
