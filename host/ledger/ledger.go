@@ -151,9 +151,9 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	l.worked.Store(false)
 	t := newTurn(prompt, began)
 	var once sync.Once
-	goOn := func(late bool) {
+	goOn := func() {
 		once.Do(func() {
-			l.box.Put(func() { t.asked, t.late = true, late && t.first == nil })
+			l.box.Put(func() { t.asked, t.late = true, t.first == nil })
 			ready()
 		})
 	}
@@ -161,9 +161,9 @@ func (l *Ledger) BeginTurn(prompt string, ready func()) {
 	if l.scans.first.Load() {
 		wait += maxFirst
 	}
-	time.AfterFunc(wait, func() { goOn(true) })
-	if !l.box.Put(func() { l.openTurn(t, func() { goOn(false) }) }) {
-		goOn(false)
+	time.AfterFunc(wait, goOn)
+	if !l.box.Put(func() { l.openTurn(t, goOn) }) {
+		goOn()
 	}
 }
 

@@ -42,7 +42,7 @@ func (l *Ledger) known(t *turn, now fileState) (review.Content, bool) {
 	}
 	s, listed := l.atBegin(t, now)
 	switch {
-	case s.Kind == checkpoint.None && !listed:
+	case !listed:
 		return l.record.Present(now.path)
 	case s.Kind == checkpoint.None:
 		return review.Content{}, true
