@@ -79,6 +79,7 @@ func TestWhatCallsTellOfFilesElsewhere(t *testing.T) {
 		"two changed before":            {before: "o1\no2\n", early: "a1\na2\n", after: "a1\na2\n", diffs: []session.Diff{diff(str("o1\n"), str("a1\n")), diff(str("o2\n"), str("a2\n"))}, want: "o1\no2\n"},
 		"emptied, and being written":    {before: "o1\n", early: "0", after: "o1\na1\n", diffs: []session.Diff{diff(str("o1\n"), str("o1\na1\n"))}, want: "o1\n"},
 		"empty, and written":            {before: "0", early: "0", after: "a1\n", diffs: []session.Diff{diff(str(""), str("a1\n"))}, want: ""},
+		"empty, and added":              {before: "0", early: "0", after: "a1\n", diffs: []session.Diff{diff(nil, str("a1\n"))}, want: ""},
 		"made before":                   {early: "a1\n", after: "a1\n", diffs: []session.Diff{diff(nil, str("a1\n"))}, want: "no file"},
 		"made after":                    {after: "a1\n", want: "no file"},
 		"removed, by its words emptied": {before: "o1\n", early: "-", after: "-", diffs: []session.Diff{diff(str("o1\n"), str(""))}, want: "o1\n"},
@@ -458,6 +459,7 @@ func TestMovesThatCallsTellLate(t *testing.T) {
 		if got := w.changes(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s: listed is %q", name, got)
 		}
+		check.Equal(t, len(w.events), 1, "%s: the agent has told of %d changes")
 		w.decide(review.Reject, "")
 		check.Equal(t, w.sees("../f"), "f1\n", "%s: there is %q", name)
 		check.Equal(t, w.sees("../g"), cmp.Or(c.there, "no file"), "%s: beside it is %q", name)
@@ -475,4 +477,53 @@ func TestNoTextGoesBackWithoutACopy(t *testing.T) {
 	w.end()
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "\x00f1"`, "there is %s")
+}
+
+// A file that a call moves over another one, which a buffer shows and which nothing else tells of, is gone: it is listed, other
+// sessions hear so, and both come back.
+func TestACallMovesAFileOverOneThatIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var heard []string
+	w.open(func(c *Config) {
+		c.Others = func(path string, is review.Content) {
+			if !is.Exists {
+				heard = append(heard, filepath.Base(path))
+			}
+		}
+	})
+	w.write("../f", "f1\n")
+	w.write("../g", "g1\n")
+	w.edit("../g")
+	w.begin()
+	w.call(session.KindMove, func() {
+		w.move("../f", "../g")
+		w.sees("../g")
+	}, "../f", "../g")
+	w.end()
+	above := filepath.Dir(w.dir)
+	check.Equal(t, w.changes(), "modified "+above+"/g -1,1+1,1\ndeleted "+above+"/f -1,1+0,0\n", "listed is %q")
+	check.Slice(t, heard, []string{"f"}, "others hear that %q are gone")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("../f")+w.sees("../g"), "f1\ng1\n", "refused there is %q")
+}
+
+// A file that a call moves over one that the agent has made in the turn, and that a buffer shows, has moved.
+func TestACallMovesAFileOverOneThatTheAgentHasMade(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("../f", "f1\n")
+	w.begin()
+	w.call(session.KindMove, func() {
+		w.write("../g", "a1\n")
+		w.edit("../g")
+		w.sync()
+		w.move("../f", "../g")
+		w.sees("../g")
+	}, "../f", "../g")
+	w.end()
+	above := filepath.Dir(w.dir)
+	check.Equal(t, w.changes(), "moved "+above+"/g from "+above+"/f\n", "listed is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.sees("../f"), "f1\n", "refused there is %q")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
@@ -213,3 +214,31 @@ func TestPutInThePlaceOfAnother(t *testing.T) {
 
 // lines is a text with a line for each word.
 func lines(words string) string { return strings.ReplaceAll(words, " ", "\n") + "\n" }
+
+// A copy of a file that is then removed is a move to a new path, also to one that a file was moved away from, but not
+// over a file that was there.
+func TestCopiedAndRemoved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		moves  bool // the file that was there
+		listed string
+	}{
+		"over another":                {false, "modified g -1,1+1,1\ndeleted f -1,1+0,0\n"},
+		"where another is moved away": {true, "moved h from g\nmoved g from f\n"},
+	} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		before := w.tree()
+		w.begin()
+		if c.moves {
+			w.call(session.KindMove, func() { w.move("g", "h") }, "g", "h")
+		}
+		w.call(session.KindEdit, func() {}, "g")
+		w.sh("cp f g; rm f")
+		w.end()
+		check.Equal(t, w.changes(), c.listed, "%s: listed is %q", name)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), before, "%s: refused there is %s", name)
+	}
+}

@@ -55,6 +55,8 @@ func TestACallBetweenTurns(t *testing.T) {
 	w := newWorld(t)
 	w.write("f", "f1\n")
 	for range 2 {
+		w.call(session.KindMove, func() { w.move("f", "g") }, "f", "g")
+		w.move("g", "f")
 		w.call(session.KindEdit, func() { w.write("f", w.sees("f")+"u1\n") }, "f")
 		w.sync()
 		check.Equal(t, w.changes(), "", "the record has %q")
@@ -189,6 +191,10 @@ func TestAFolderIsNoFile(t *testing.T) {
 	is := review.Text("f1\n")
 	is.Mode = 0o644
 	check.Equal(t, onDisk(w.path("f")), is, "the file is %+v")
+	w.must(os.Truncate(w.path("f"), maxReviewed))
+	if is := onDisk(w.path("f")); is.Text == largeMark(w.path("f")) {
+		t.Error("a file that can just be compared is not")
+	}
 	w.must(os.Truncate(w.path("f"), maxReviewed+1))
 	if is := onDisk(w.path("f")); !is.Opaque || is.Mode != 0o644 || is.Text == "" || is.Text != largeMark(w.path("f")) {
 		t.Errorf("the large file is %+v", is)

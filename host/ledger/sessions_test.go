@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -207,4 +208,25 @@ func TestAnotherAgentSavesWhatWasUnsaved(t *testing.T) {
 		}
 	})
 	w.sync()
+}
+
+// A file that a call names by a link to it is that call's, also where another session's turn ends meanwhile.
+func TestAnotherAgentNamesAFileByALink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.must(os.Symlink("f", w.path("link")))
+	one := w.ledger
+	w.begin()
+	other := w.open()
+	w.begin()
+	w.call("edit", func() {
+		w.write("f", "f1\na1\n")
+		w.ledger = one
+		w.end()
+		check.Equal(t, w.changes(), "", "the one has %q")
+		w.ledger = other
+	}, "link")
+	w.end()
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the other has %q")
 }
