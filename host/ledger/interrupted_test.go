@@ -1410,3 +1410,82 @@ func TestTookIn(t *testing.T) {
 		check.Equal(t, tookIn(lines(c.had), lines(c.is), lines(c.shows)), c.want, "%s: %v", name)
 	}
 }
+
+// A turn that was saved as a whole is over, also the first one, and where the host dies before it has crossed out that the
+// turn runs: what changes then is the user's.
+func TestKilledRightAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.sync()
+	key := openKey(w.about().Key())
+	note, err := w.store.Load(key)
+	w.must(err)
+	w.clientWrites("f", "f1\n", "f1\na1\n")
+	w.end()
+	w.dies()
+	w.must(w.store.Save(key, "", note))
+	w.write("g", "u1\n")
+	w.takenUp()
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
+	check.Equal(t, w.running(), "", "the turn is noted as running still: %v")
+}
+
+// That a turn ran which is taken up is crossed out when what it had changed is saved, also where saves are put off.
+func TestATakenUpTurnIsCrossedOutWhenItIsSaved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	w.begin()
+	w.sync()
+	w.write("f", "f1\na1\n")
+	w.dies()
+	w.open()
+	w.box(func() { w.ledger.keep.bytes, w.ledger.keep.next = atOnce+1, time.Now().Add(time.Hour) })
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(saved.Session, error) {})
+	w.sync()
+	w.sync()
+	check.Equal(t, w.running(), "", "the turn is noted as running still: %v")
+	w.dies()
+	w.takenUp()
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "the record has %q")
+}
+
+// What a removal has taken from a buffer is forgotten with the turn that nobody knows any more.
+func TestTakenAwayInATurnThatIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.box(func() {
+		w.ledger.takeUpTaken([]saved.Taken{{Path: w.path("f"), From: w.path("f")}}, func(time.Time) *turn { return nil })
+		check.Equal(t, len(w.ledger.taken), 0, "%d are known")
+	})
+}
+
+// What a buffer was last in step with is told when Neovim says what its buffers show, not only when nothing else is to do.
+func TestABufferIsInStepBeforeTheFilesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.named()
+	w.removedUnder("f", "f1\n")
+	w.sync()
+	bufs := maps.Clone(w.bufs)
+	w.dies()
+	w.bufs = bufs
+	w.open()
+	goOn := make(chan func(), 1)
+	w.ledger.job(func(next func()) { goOn <- next })
+	w.ledger.TakeUp(w.about(), func([]saved.Comment, []string) {}, func(saved.Session, error) {})
+	w.eventually("what the buffer was in step with", func() bool {
+		w.disk.Lock()
+		defer w.disk.Unlock()
+		return w.inStep[w.path("f")] == "f1\n"
+	})
+	w.ledger.box.Put(<-goOn)
+	w.sync()
+	w.sync()
+}

@@ -639,3 +639,75 @@ func TestSavedRightBeforeItsBufferIsKnown(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.onDisk("f"), "1\nu\n", "refused, there is %q")
 }
+
+// With a new turn, what was undone cannot be done again, for the next host neither: also where this one dies before the
+// prompt is out.
+func TestKilledBeforeThePromptAfterAnUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.named()
+	for _, text := range []string{"a1\n", "a2\n"} {
+		w.begin()
+		w.write("f", text)
+		w.end()
+	}
+	w.must(w.undo(false))
+	looked := w.beginHeld()
+	w.sync()
+	s, err := saved.Load(w.store, w.about().Key(), maxRecorded)
+	w.must(err)
+	check.Equal(t, len(s.History.Undone), 0, "%d turns are saved as undone")
+	looked()
+	w.end()
+}
+
+// A session that is closed watches its folders no longer.
+func TestClosedFoldersAreNotWatched(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.begin()
+	w.end()
+	released := false
+	w.box(func() {
+		release := w.ledger.scans.release
+		w.ledger.scans.release = func() { released = true; release() }
+	})
+	w.mu.Lock()
+	w.ledger.Close()
+	w.mu.Unlock()
+	check.Equal(t, released, true, "the watch is over: %v")
+}
+
+// What the user writes over the agent's removal, and the agent removes again, is told at once.
+func TestSavedAndGoneIsTold(t *testing.T) {
+	t.Parallel()
+	told := &toldFiles{last: map[string]string{}}
+	w := newWorld(t)
+	w.open(func(c *Config) { c.Changed = told.Changed })
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.remove("f")
+	w.sees("f")
+	w.sync()
+	n := told.n
+	w.tellsOfSave("f", "f1\nu1\n", true)
+	w.sync()
+	check.Equal(t, told.n > n, true, "the removal of what the user has written is told: %v")
+	w.end()
+}
+
+// What a buffer was in step with is not saved once it is closed, even if Neovim has not said so yet.
+func TestAClosedBufferIsInStepWithNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.named()
+	w.removedUnder("f", "f1\n")
+	tell := w.closes("f")
+	w.box(w.ledger.save)
+	s, err := saved.Load(w.store, w.about().Key(), maxRecorded)
+	w.must(err)
+	check.Equal(t, len(s.InStep), 0, "%d buffers are in step")
+	tell()
+}
