@@ -141,13 +141,18 @@ func TestATurnWithoutWork(t *testing.T) {
 		do     func(w *world)
 		listed bool
 	}{
-		"nothing":         {func(*world) {}, false},
-		"a read":          {func(w *world) { w.call(session.KindRead, func() {}) }, false},
-		"a command":       {func(w *world) { w.call(session.KindExecute, func() {}) }, true},
-		"a terminal":      {func(w *world) { w.ledger.Worked() }, true},
-		"a named file":    {func(w *world) { w.call(session.KindEdit, func() {}, "g") }, true},
-		"a write":         {func(w *world) { w.clientWrites("g", "g1\n", "a1\n") }, true},
-		"work before it":  {func(w *world) { w.ledger.Worked(); w.end(); w.begin() }, false},
+		"nothing":        {func(*world) {}, false},
+		"a read":         {func(w *world) { w.call(session.KindRead, func() {}) }, false},
+		"a command":      {func(w *world) { w.call(session.KindExecute, func() {}) }, true},
+		"a terminal":     {func(w *world) { w.ledger.Worked() }, true},
+		"a named file":   {func(w *world) { w.call(session.KindEdit, func() {}, "g") }, true},
+		"a write":        {func(w *world) { w.clientWrites("g", "g1\n", "a1\n") }, true},
+		"work before it": {func(w *world) { w.ledger.Worked(); w.end(); w.begin() }, false},
+		"a command before it": {func(w *world) {
+			w.end()
+			w.call(session.KindExecute, func() {})
+			w.begin()
+		}, false},
 		"a small project": {func(w *world) { tooMany = 2 }, true},
 	} {
 		tooMany = 1

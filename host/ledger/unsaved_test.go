@@ -1297,3 +1297,24 @@ func TestGivenUpWhereTheFileWasRemoved(t *testing.T) {
 		check.Equal(t, w.onDisk("f"), "f1\nf2\n", "the disk has %q")
 	}
 }
+
+// A buffer in which the user has taken back what they had typed has nothing unsaved: what it had when that began is the past.
+func TestTypedAndTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.sees("f")
+	w.types("f", func(text string) string { return text + "u1\n" })
+	w.changes() // looks at it
+	w.types("f", func(text string) string { return strings.TrimSuffix(text, "u1\n") })
+	w.changes()
+	w.box(func() {
+		if _, noted := w.ledger.inStep[w.path("f")]; noted {
+			t.Error("something is taken for unsaved")
+		}
+	})
+	w.end()
+}

@@ -188,6 +188,7 @@ func TestTheFirstLookIsLate(t *testing.T) {
 		"a file removed":                       {func(w *world, _ func()) { w.remove("f") }, "deleted f -1,2+0,0\n", ""},
 		"a folder removed":                     {func(w *world, _ func()) { w.sh("rm -r d") }, "deleted d/x -1,1+0,0\n", ""},
 		"a file moved":                         {func(w *world, _ func()) { w.move("f", "g") }, "moved g from f\n", ""},
+		"a file moved and changed":             {func(w *world, _ func()) { w.sh("mv f g; echo a1 >> g") }, "moved g from f -2,0+3,1\n", ""},
 		"bytes":                                {func(w *world, _ func()) { w.write("bytes", "\x00a") }, "modified bytes\n", ""},
 		"through the client":                   {func(w *world, _ func()) { w.clientWrites("f", "f1\nf2\n", "f1\na1\nf2\n") }, "modified f -1,0+2,1\n", ""},
 		"a command removes, the client writes": {func(w *world, _ func()) { w.remove("f"); w.clientWrites("f", "", "a1\n") }, "modified f -1,2+1,1\n", ""},
@@ -912,4 +913,25 @@ func TestOpenedWhereNoFileIs(t *testing.T) {
 	w.disk.Unlock()
 	w.end()
 	check.Equal(t, w.changes(), "", "listed is %q")
+}
+
+// What the user has typed in a file whose opening Neovim tells late is known to be unsaved, and what the agent wrote under it
+// comes with the disk when they give that up.
+func TestGivenUpWhereItsOpeningWasKnownLate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.begin()
+	w.write("f", "f1\na1\n")
+	w.bufs[w.path("f")] = &buffer{text: "u1\nf1\n", form: plain, synced: "f1\na1\n"}
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Since: changedAt(w.path("f"))})
+	w.sync()
+	w.box(func() {
+		if _, noted := w.ledger.inStep[w.path("f")]; !noted {
+			t.Error("it is not taken for unsaved")
+		}
+	})
+	w.rereads("f")
+	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "listed is %q")
+	w.end()
 }
