@@ -242,3 +242,30 @@ func TestCopiedAndRemoved(t *testing.T) {
 		check.Equal(t, w.tree(), before, "%s: refused there is %s", name)
 	}
 }
+
+// A shown copy of a file that is then removed has moved, whatever is typed into it: what is unsaved is known at the end of the
+// turn, and it has moved also when the user gives that up.
+func TestTypedIntoACopyOfWhatIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, looked := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		before := w.tree()
+		w.begin()
+		w.sh("cp f g")
+		w.edit("g")
+		w.sync()
+		w.types("g", func(text string) string { return text + "u1\n" })
+		if looked {
+			w.changes()
+		}
+		w.remove("f")
+		w.end()
+		f, _ := w.recorded("g")
+		check.Equal(t, f.Present.Text, "f1\nu1\n", "looked %v: the record has %q", looked)
+		w.rereads("g")
+		check.Equal(t, w.changes(), "moved g from f\n", "looked %v: given up, listed is %q", looked)
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), before, "looked %v: refused there is %s", looked)
+	}
+}
