@@ -281,7 +281,8 @@ func TestOldContentsAreForgotten(t *testing.T) {
 	check.Equal(t, w.sees("f"), binary(turns-3), "three turns undone there is %q")
 }
 
-// Where it is not known which files of a folder an earlier turn has made, none of a later one's are removed as if they were all.
+// Where it is not known which files of a folder an earlier turn has made, none of a later one's are removed as if they were all, and
+// who asks what an undo would do is told so.
 func TestMoreMadeThanIsKnown(t *testing.T) {
 	defer func(listed int) { maxListed = listed }(maxListed)
 	maxListed = 2
@@ -295,10 +296,29 @@ func TestMoreMadeThanIsKnown(t *testing.T) {
 		w.end()
 		if turn == 0 {
 			w.box(func() { clear(w.ledger.originals.of) })
+			_, notes, err := w.undoOf("", false, true)
+			w.must(err)
+			check.Contains(t, strings.Join(notes, "\n"), "cannot be brought back", "the undo would say %q")
 		}
 	}
 	if _, err := w.refuse(nil); !errors.Is(err, errForgotten) {
 		t.Errorf("refused: %v", err)
 	}
 	check.Equal(t, strings.Count(w.tree(), "new/"), 7, "there are %d files")
+}
+
+// Where not all files of a project are known, what has become of those that are is, and what is new among them.
+func TestChangedAmongFilesThatAreNotAllKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	before := w.tree()
+	w.begin()
+	w.box(func() { w.ledger.turn.first.Partial.Unlisted = 1 })
+	w.write("f", "f1\na1\n")
+	w.write("g", "a2\n")
+	w.end()
+	check.Equal(t, w.changes(), "added g -0,0+1,1\nmodified f -1,0+2,1\n", "the record has %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), before, "refused there is %s")
 }
