@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"runtime"
@@ -934,4 +936,34 @@ func TestGivenUpWhereItsOpeningWasKnownLate(t *testing.T) {
 	w.rereads("f")
 	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "listed is %q")
 	w.end()
+}
+
+// Permissions that the user gives a file after the turn stay, whatever the agent had given it.
+func TestPermissionsThatTheUserGivesAfterATurn(t *testing.T) {
+	for _, unsaved := range []bool{false, true} {
+		for users, want := range map[fs.FileMode]fs.FileMode{0o700: 0o700, 0o755: 0o644, 0o644: 0o644} {
+			for _, undo := range []bool{false, true} {
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				w.edit("f")
+				w.begin()
+				if unsaved {
+					w.types("f", func(now string) string { return now + "u1\n" })
+					w.changes()
+				}
+				w.write("f", "a1\nf1\n")
+				w.sees("f")
+				w.call("edit", func() { w.chmod("f", 0o755) }, "f")
+				w.end()
+				w.chmod("f", users)
+				w.changes()
+				if undo {
+					w.must(w.undo(false))
+				} else {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), fmt.Sprintf("f %o %q", want, "f1\n"), "%o, unsaved %v, undo %v: there is %s", users, unsaved, undo)
+			}
+		}
+	}
 }

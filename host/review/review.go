@@ -615,7 +615,9 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.refused, f.MovedTo = "", ""
 	} else if was.Exists && now.Exists {
 		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
-			*c = c.Restyled(was, now)
+			if *c = c.Restyled(was, now); was.Mode != now.Mode && was.Mode != 0 && c.Exists {
+				c.Mode = now.Mode // theirs, whatever the agent had given
+			}
 		}
 	}
 	r.bytes -= f.size()
