@@ -463,7 +463,7 @@ func (r *Record) Retracted(path string, was, now Content) {
 	f.away = false
 	if f.Accepted == was.Mark() {
 		f.Accepted = f.Baseline // what was kept is gone, and what was kept before it is not known
-		if f.text != nil {      // of a text only that it is gone is told so
+		if f.text != nil {      // what was kept of it is that it is gone
 			r.bytes -= f.size()
 			f.unkeepRemoval()
 			r.bytes += f.size()
@@ -615,7 +615,7 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		f.refused, f.MovedTo = "", ""
 	} else if was.Exists && now.Exists {
 		for _, c := range []*Content{&f.Accepted, &f.Baseline} {
-			if *c = c.Restyled(was, now); was.Mode != now.Mode && was.Mode != 0 && c.Exists {
+			if *c = c.Restyled(was, now); was.Mode != now.Mode && was.Mode != 0 && now.Mode != 0 && c.Exists {
 				c.Mode = now.Mode // theirs, whatever the agent had given
 			}
 		}
