@@ -252,7 +252,9 @@ func (m Made) under() func(disk, mine string) *string {
 // went do not tell whose they were; and of unsaved text, if the disk has again what it had then.
 func (l *Ledger) undecide(m Made) {
 	path := m.Plan.Path
-	l.history.PutBack(l.lastTurn(), path, m.turns)
+	for name, said := range m.turns {
+		l.history.PutBack(l.lastTurn(), name, said)
+	}
 	if m.found == nil || !onDisk(path).SameText(m.found.disk) {
 		return
 	}

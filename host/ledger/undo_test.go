@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -1034,4 +1035,41 @@ func TestNothingToDoIsNotLeftOfAStoppedUndo(t *testing.T) {
 		done <- append(notes, fmt.Sprint(errors.Is(err, ErrStopped)))
 	})
 	check.Slice(t, <-done, []string{"not reached", turns.AsBefore, "true"}, "it says %v")
+}
+
+// The refusal of a file that was moved is taken back: each turn that had changed it is still undone by itself.
+func TestTurnsAfterARefusedMoveIsTakenBack(t *testing.T) {
+	for _, again := range []bool{false, true} { // it is moved in two turns
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		name := "f"
+		states := []string{w.tree()}
+		turn := func(do func()) {
+			w.begin()
+			do()
+			w.end()
+			states = append(states, w.tree())
+		}
+		moves := func(to string) func() {
+			return func() { w.call("move", func() { w.move(name, to) }, name, to); name = to }
+		}
+		turn(moves("m"))
+		turn(func() { w.clientWrites(name, "f1\n", "f1\na2\n") })
+		if again {
+			turn(moves("n"))
+		}
+		turn(func() { w.clientWrites(name, "f1\na2\n", "f1\na2\na3\n") })
+		var made []Made
+		w.makes(Decision{Do: review.Reject, Path: w.path(name), Made: func(m Made) { made = append(made, m) }})
+		check.Equal(t, w.tree(), states[0], "refused, there is %s")
+		for _, m := range made {
+			w.makes(Decision{Path: m.Path(), Back: &m})
+		}
+		check.Equal(t, w.tree(), states[len(states)-1], "taken back, there is %s")
+		for _, was := range slices.Backward(states[:len(states)-1]) {
+			w.must(w.undo(false))
+			check.Equal(t, w.tree(), was, "undone, there is %s")
+		}
+		check.Equal(t, w.changes(), "", "all undone, listed is %q")
+	}
 }

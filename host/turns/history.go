@@ -145,6 +145,21 @@ func (h *History) Images(last *Turn, path string) map[*Turn]review.Image {
 	return are
 }
 
+// ImagesOf is Images of a file by each of the names that it had in the turns.
+func (h *History) ImagesOf(last *Turn, path string) map[string]map[*Turn]review.Image {
+	of := map[string]map[*Turn]review.Image{}
+	for name := path; of[name] == nil; {
+		are := h.Images(last, name)
+		of[name] = are
+		for t := range are {
+			if before := t.nameBefore(name); of[before] == nil {
+				name = before
+			}
+		}
+	}
+	return of
+}
+
 // PutBack makes the turns that can still be undone, and the last one, say that again.
 func (h *History) PutBack(last *Turn, path string, were map[*Turn]review.Image) {
 	for t, was := range were {
