@@ -439,10 +439,12 @@ func TestChangedAfterTheEnd(t *testing.T) {
 	w.begin()
 	w.write("g", "g1\na1\n")
 	w.ledger.Worked()
-	release, over := w.holdLooks(), make(chan struct{})
+	release, ends, over := w.holdLooks(), make(chan struct{}), make(chan struct{})
 	w.mu.Lock()
 	w.ledger.EndTurn(func() { close(over) })
 	w.mu.Unlock()
+	w.ledger.box.Put(func() { close(ends) })
+	<-ends
 	ended := time.Now()
 	for w.write("f", "f1\nu1\n"); !changedAt(w.path("f")).After(ended.Add(2 * Coarse)); { // the clock goes on
 		w.write("f", "f1\nu1\n")

@@ -148,12 +148,12 @@ func (h *History) Images(last *Turn, path string) map[*Turn]review.Image {
 // ImagesOf is Images of a file by each of the names that it had in the turns.
 func (h *History) ImagesOf(last *Turn, path string) map[string]map[*Turn]review.Image {
 	of := map[string]map[*Turn]review.Image{}
-	for name := path; of[name] == nil; {
-		are := h.Images(last, name)
-		of[name] = are
-		for t := range are {
+	for names := []string{path}; len(names) > 0; names = names[1:] {
+		name := names[0]
+		of[name] = h.Images(last, name)
+		for t := range of[name] {
 			if before := t.nameBefore(name); of[before] == nil {
-				name = before
+				names = append(names, before)
 			}
 		}
 	}
