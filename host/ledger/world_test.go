@@ -703,10 +703,10 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 	done(seen, nil)
 }
 
-// changedAt is since when a file is as it is.
+// changedAt is since when a file is as it is, or a link leads there.
 func changedAt(path string) time.Time {
 	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil {
+	if unix.Lstat(path, &st) != nil {
 		return time.Time{}
 	}
 	return time.Unix(st.Ctim.Unix())
