@@ -459,7 +459,7 @@ func TestMovesThatCallsTellLate(t *testing.T) {
 		if got := w.changes(); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 {
 			t.Errorf("%s: listed is %q", name, got)
 		}
-		check.Equal(t, len(w.events), 1, "%s: the agent has told of %d changes")
+		check.Equal(t, len(w.events), 1, "%s: the agent has told of %d changes", name)
 		w.decide(review.Reject, "")
 		check.Equal(t, w.sees("../f"), "f1\n", "%s: there is %q", name)
 		check.Equal(t, w.sees("../g"), cmp.Or(c.there, "no file"), "%s: beside it is %q", name)

@@ -30,9 +30,9 @@ type Decision struct {
 type Made struct {
 	Plan review.Plan
 
-	found *undecided                              // nil where nothing was unsaved
-	left  review.Content                          // what it left on the disk, if found
-	turns map[string]map[*turns.Turn]review.Image // by its names, what they said of it before; nil where the file did not change
+	found *undecided     // nil where nothing was unsaved
+	left  review.Content // what it left on the disk, if found
+	turns turns.Said     // before it; nil where the file did not change
 }
 
 // Path is where the file is since then.
@@ -147,9 +147,9 @@ type deciding struct {
 	Decision
 	plan review.Plan
 	to   target
-	part func()                                  // notes a part that was decided under unsaved text; may be nil
-	left string                                  // where the agent had moved the file and then removed it, or ""
-	said map[string]map[*turns.Turn]review.Image // see Made
+	part func()     // notes a part that was decided under unsaved text; may be nil
+	left string     // where the agent had moved the file and then removed it, or ""
+	said turns.Said // see Made
 }
 
 // decideOne carries out a decision about one file, if there is something to decide; tries counts the attempts.
@@ -215,7 +215,7 @@ func (l *Ledger) deciding(d Decision, f review.File) (is deciding, err error) {
 	}
 	is.left = l.record.Left(f.Path)
 	if is.plan.Edits() {
-		is.said = l.history.ImagesOf(l.lastTurn(), f.Path)
+		is.said = l.history.Said(l.lastTurn(), f.Path)
 	}
 	switch {
 	case d.Back != nil:

@@ -113,7 +113,7 @@ func (l *Ledger) took(w buffers.Written, by string, reviewed bool, file buffers.
 	if w.Behind != nil && !w.Changed && !w.Created { // all of it conflicts
 		if t != nil && !users && c.now.Exists { // else nobody has asked what the buffer has
 			was, _ := l.known(t, fileState{path: w.Path, loaded: true})
-			c.now.Mode = cmp.Or(was.Mode, c.now.Mode) // nothing tells of these
+			c.now.Mode = cmp.Or(was.Mode, c.now.Mode) // a look tells of those
 			t.seen[w.Path] = c.now
 		}
 		return

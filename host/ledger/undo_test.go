@@ -944,25 +944,6 @@ func TestUndoOfAnEarlierTurnWhoseRefusalWasUndone(t *testing.T) {
 	}
 }
 
-// An undo that is stopped where nothing is left to do is whole.
-func TestAnUndoIsStoppedAtItsEnd(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.write("g", "g1\n")
-	w.begin()
-	w.write("f", "a1\n")
-	w.write("g", "a2\n")
-	w.end()
-	w.write("g", "g1\n") // by the user
-	done := make(chan error, 1)
-	w.ledger.Undo(false, false, "", func(did, _ int) bool { return did < 1 && w.onDisk("f") != "f1\n" }, func(_ *turns.Turn, _ []turns.Step, err error) { done <- err })
-	if err := <-done; err != nil {
-		t.Errorf("it says %v", err)
-	}
-	check.Equal(t, w.tree(), "f 644 \"f1\\n\"\ng 644 \"g1\\n\"", "there is %s")
-}
-
 // A removal that the user has kept leaves nothing to decide where its turn is undone, or where they make the file anew.
 func TestNothingIsLeftOfAKeptRemoval(t *testing.T) {
 	for _, shown := range []bool{false, true} {
@@ -1015,26 +996,34 @@ func TestUndoOfTheSecondMoveOfAShownFile(t *testing.T) {
 	check.Equal(t, w.tree(), `g 644 "f1\na1\nf2\n"`, "there is %s")
 }
 
-// An undo that is stopped names as not reached only what there was to do.
+// An undo that is stopped names as not reached only what there was to do, and is whole where nothing is left.
 func TestNothingToDoIsNotLeftOfAStoppedUndo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.write("g", "g1\n")
-	w.begin()
-	w.write("f", "a1\n")
-	w.write("g", "a2\n")
-	w.end()
-	w.write("g", "g1\n") // by the user
-	done := make(chan []string, 1)
-	w.ledger.Undo(false, false, "", func(_, _ int) bool { return false }, func(_ *turns.Turn, steps []turns.Step, err error) {
-		var notes []string
-		for _, s := range steps {
-			notes = append(notes, s.Note)
+	for _, first := range []bool{false, true} { // is undone
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.write("g", "g1\n")
+		before := w.tree()
+		w.begin()
+		w.write("f", "a1\n")
+		w.write("g", "a2\n")
+		w.end()
+		w.write("g", "g1\n") // by the user
+		done := make(chan []string, 1)
+		w.ledger.Undo(false, false, "", func(did, _ int) bool { return first && did < 1 && w.onDisk("f") != "f1\n" }, func(_ *turns.Turn, steps []turns.Step, err error) {
+			var notes []string
+			for _, s := range steps {
+				notes = append(notes, s.Note)
+			}
+			done <- append(notes, fmt.Sprint(err))
+		})
+		want := []string{"not reached", turns.AsBefore, ErrStopped.Error()}
+		if first {
+			want = []string{"", turns.AsBefore, "<nil>"}
 		}
-		done <- append(notes, fmt.Sprint(errors.Is(err, ErrStopped)))
-	})
-	check.Slice(t, <-done, []string{"not reached", turns.AsBefore, "true"}, "it says %v")
+		check.Slice(t, <-done, want, "it says %v")
+		check.Equal(t, w.tree() == before, first, "all is as before: %v")
+	}
 }
 
 // The refusal of a file that was moved is taken back: each turn that had changed it is still undone by itself.

@@ -145,9 +145,12 @@ func (h *History) Images(last *Turn, path string) map[*Turn]review.Image {
 	return are
 }
 
-// ImagesOf is Images of a file by each of the names that it had in the turns.
-func (h *History) ImagesOf(last *Turn, path string) map[string]map[*Turn]review.Image {
-	of := map[string]map[*Turn]review.Image{}
+// Said is what turns say of a file, by each of the names that it had in them.
+type Said map[string]map[*Turn]review.Image
+
+// Said returns what the turns, the last of which may be nil, say of a file now.
+func (h *History) Said(last *Turn, path string) Said {
+	of := Said{}
 	for names := []string{path}; len(names) > 0; names = names[1:] {
 		name := names[0]
 		of[name] = h.Images(last, name)
