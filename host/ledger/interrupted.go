@@ -275,7 +275,7 @@ func (l *Ledger) unsavedDied(t *turn, now fileState) {
 	}
 	came := len(list) > 0
 	if came {
-		if last := list[len(list)-1]; last.turn != t || last.kept { // what the disk has got since is the turn's
+		if last := list[len(list)-1]; (last.turn != t || last.kept) && last.is != now.Content { // what the disk has got since is the turn's
 			l.behind[now.path] = append(list, behind{turn: t, was: last.is, before: last.is, is: now.Content})
 		}
 	}

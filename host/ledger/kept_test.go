@@ -416,3 +416,42 @@ func TestChangedAfterWhatWasKeptUnderUnsavedText(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 644 "a1\n=\n"`, "refused, there is %s")
 }
+
+// What the user has kept of a file, and of what conflicts with their unsaved text there, stays kept where Neovim is killed in
+// a later turn that does nothing to it, with its permissions.
+func TestKeptUnderUnsavedTextThatDies(t *testing.T) {
+	t.Parallel()
+	for _, first := range []bool{false, true} { // the permissions
+		w := newWorld(t)
+		w.named()
+		w.write("f", "f1\n=\nu1\n")
+		w.edit("f")
+		w.begin()
+		w.sync()
+		w.types("f", func(string) string { return "f1\n=\n" })
+		w.write("f", "a1\n=\nu1\n")
+		w.sees("f")
+		w.types("f", func(string) string { return "a1\n=\nu2\nu3\n" })
+		give := func() {
+			w.chmod("f", 0o755)
+			w.call("edit", func() {}, "f")
+		}
+		if first {
+			give()
+		}
+		w.decide(review.Keep, "f")
+		w.types("f", func(string) string { return "a1\n=\nu4\n" })
+		w.write("f", "a1\n=\na2\n")
+		w.sees("f")
+		if !first {
+			give()
+		}
+		w.end()
+		w.decide(review.Keep, "f")
+		w.begin()
+		w.killed(false)
+		check.Equal(t, w.changes(), "modified f -1,1+1,1 -3,1+3,1 kept\n", "the record has %q")
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 755 "a1\n=\na2\n"`, "refused there is %s")
+	}
+}
