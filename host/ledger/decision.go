@@ -39,6 +39,7 @@ type Made struct {
 func (m Made) Path() string { return cmp.Or(m.Plan.Back, m.Plan.Path) }
 
 var (
+	errNothing   = errors.New("the agent has changed nothing there")
 	errMovedOn   = errors.New("it has changed meanwhile: look at it again")
 	errForgotten = errors.New("its previous content was not kept: it is too large, or was never seen")
 )
@@ -71,8 +72,12 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 		}
 		all = append(all, left...)
 		d.folders = l.foldersSince(l.began(), moves)
+		if len(all) == 0 && d.Back != nil {
+			l.takeBackAll(d, finish)
+			return
+		}
 		if len(all) == 0 && len(l.underIn(d.Path)) == 0 {
-			finish(0, errors.New("the agent has changed nothing there"))
+			finish(0, errNothing)
 			return
 		}
 		var paths []string
@@ -89,6 +94,18 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 				l.decideAll(d, all, func(n int, err error) { finish(n+under, cmp.Or(failed, err)) })
 			})
 		})
+	})
+}
+
+// takeBackAll takes back a decision that has left nothing of the agent's in its file.
+func (l *Ledger) takeBackAll(d Decision, done func(files int, err error)) {
+	l.see(d.Path, true, func(now fileState) {
+		if now.path == "" || !d.Back.Plan.Left(now.Content) {
+			done(0, errNothing)
+			return
+		}
+		d.found = map[string]*undecided{d.Path: l.undecided(d.Path)}
+		l.decideAll(d, []decided{{d.Path, stays}}, done)
 	})
 }
 
@@ -165,10 +182,11 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		done(err == nil, err)
 	}
 	f, ok := l.record.File(path)
-	if !ok || d.Path == "" && f.State != review.Pending {
+	if d.Back == nil && (!ok || d.Path == "" && f.State != review.Pending) {
 		done(false, nil)
 		return
 	}
+	f.Path = path
 	is, err := l.deciding(d, f)
 	if err != nil {
 		after(err)

@@ -455,3 +455,46 @@ func TestKeptUnderUnsavedTextThatDies(t *testing.T) {
 		check.Equal(t, w.tree(), `f 755 "a1\n=\na2\n"`, "refused there is %s")
 	}
 }
+
+// The user can take back a decision by which nothing of the agent's is left in a file, unless they have changed it since.
+func TestADecisionThatLeftNothingIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file, before, first, then string // "" is no file
+	}{
+		"a removal of a new file":    {"new", "", "a1\n", ""},
+		"a change to what was there": {"f", "f1\n", "f1\na1\n", "f1\n"},
+	} {
+		for _, changed := range []bool{false, true} {
+			w := newWorld(t)
+			has := func(text string) {
+				if text == "" {
+					w.remove(c.file)
+				} else {
+					w.write(c.file, text)
+				}
+			}
+			if c.before != "" {
+				has(c.before)
+			}
+			w.begin()
+			w.sync()
+			w.call("edit", func() { has(c.first) }, c.file)
+			w.decide(review.Keep, "")
+			w.call("edit", func() { has(c.then) }, c.file)
+			w.end()
+			var made []Made
+			w.makes(Decision{Do: review.Keep, Path: w.path(c.file), Made: func(m Made) { made = append(made, m) }})
+			check.Equal(t, w.changes(), "", name+": kept, the record has %q")
+			if changed {
+				has("u1\n")
+				err := w.tries(Decision{Path: made[0].Path(), Back: &made[0]})
+				check.Equal(t, fmt.Sprint(err), errNothing.Error(), name+", and changed since: it says %q")
+				continue
+			}
+			w.makes(Decision{Path: made[0].Path(), Back: &made[0]})
+			w.decide(review.Reject, "")
+			check.Equal(t, w.sees(c.file), c.first, name+": taken back and refused, there is %q")
+		}
+	}
+}

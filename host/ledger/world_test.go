@@ -547,10 +547,16 @@ func (w *world) decideFirst(do review.Decision, name string) {
 // makes makes a decision.
 func (w *world) makes(d Decision) {
 	w.t.Helper()
+	w.must(w.tries(d))
+}
+
+// tries makes a decision, if it can be made.
+func (w *world) tries(d Decision) error {
 	done := make(chan error)
 	w.ledger.Decide(d, func(_ int, err error) { done <- err })
-	w.must(<-done)
+	err := <-done
 	w.sync()
+	return err
 }
 
 func (w *world) undo(again bool) error {

@@ -169,11 +169,13 @@ func (f *file) bringBack() {
 // Commit puts a plan into effect after the file has got what it wants. It returns false, and does nothing, if the file
 // has changed in the record since.
 func (r *Record) Commit(p Plan) bool {
-	f := r.files[p.Path]
+	f := r.recorded(p.Path, p.of)
 	if f == nil || f.away || f != p.of || f.Present != p.Now {
 		return false
 	}
-	r.bytes -= f.size()
+	if r.files[p.Path] == f {
+		r.bytes -= f.size()
+	}
 	*f = p.next
 	r.bytes += f.size()
 	delete(r.files, p.Path)
@@ -189,11 +191,23 @@ func (r *Record) Commit(p Plan) bool {
 	return true
 }
 
+// Left reports whether a file that has this content is as the plan, which was committed, has left it.
+func (p Plan) Left(now Content) bool { return p.of.has(now) }
+
+// recorded returns a plan's file, also if nothing of the agent's is left of it.
+func (r *Record) recorded(path string, of *file) *file {
+	f := r.files[path]
+	if f == nil && of != nil && of.unchanged() {
+		return of
+	}
+	return f
+}
+
 // Undo returns the plan that takes a file back to what it was before a plan was committed, if it has not changed in the
 // record since.
 func (r *Record) Undo(p Plan) (Plan, error) {
 	path := p.next.Path
-	f := r.files[path]
+	f := r.recorded(path, p.of)
 	switch {
 	case f == nil || f.away || f != p.of:
 		return Plan{}, errNotChanged

@@ -551,6 +551,35 @@ func TestLinesChangedSinceTheirRefusal(t *testing.T) {
 	}
 }
 
+// A decision that leaves nothing of the agent's is undone as well, as long as the file has what it left. Of a file that is at
+// another path since it is not.
+func TestUndoOfADecisionThatLeftNothing(t *testing.T) {
+	r := New(1 << 20)
+	r.Changed("f", Text("1\n"), Text("1\n2\n"))
+	decide(t, r, Keep, Selection{})
+	r.Changed("f", Text("1\n2\n"), Text("1\n"))
+	p := decide(t, r, Keep, Selection{})
+	if _, left := r.File("f"); left || !p.Left(Text("1\n")) || p.Left(Text("3\n")) {
+		t.Errorf("something is left: %v", statusOf(r))
+	}
+	back, err := r.Undo(p)
+	if err != nil || !r.Commit(back) {
+		t.Fatal(err)
+	}
+	check.Equal(t, r.bytes, textBytes(r), "%d bytes are counted")
+	check.Equal(t, decide(t, r, Reject, Selection{}).Want.Text, "1\n2\n", "refused there is %q")
+
+	r.Changed("g", Text("1\n"), Text("2\n"))
+	p, err = r.Plan("g", Keep, Selection{})
+	if err != nil || !r.Commit(p) {
+		t.Fatal(err)
+	}
+	r.Moved("g", "h", Text("2\n"), Text("2\n"))
+	if _, err := r.Undo(p); !errors.Is(err, errNotChanged) {
+		t.Errorf("of a file that was moved: %v", err)
+	}
+}
+
 // An undo of a decision leaves what was before, and comes only where nothing has happened since.
 func TestUndoDecision(t *testing.T) {
 	r := New(1 << 20)
