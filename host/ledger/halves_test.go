@@ -199,7 +199,11 @@ func (r *halves) runs() {
 			r.agentActs()
 		}
 	}
-	switch r.IntN(6) {
+	end := r.IntN(6)
+	if end < 2 && slices.ContainsFunc(r.files, func(f *half) bool { return f.kept }) {
+		r.parted = true // a turn that was saved does not know what of it was kept
+	}
+	switch end {
 	case 0:
 		r.did("the host is killed")
 		r.killed(true)
@@ -518,6 +522,8 @@ func (r *halves) userActs() {
 			r.tells() // what nobody has told of is not what they decide about
 		}
 		r.resolves(f)
+	case !r.running && !f.again && r.IntN(6) == 0:
+		r.permits(f)
 	case !f.loaded:
 		r.did("user opens %s", f.is().name)
 		r.edit(f.is().name)
@@ -555,6 +561,18 @@ func (r *halves) userActs() {
 			r.did("user types in %s: %q", f.is().name, f.lower)
 		}
 	}
+}
+
+// permits has the user change the permissions of a file.
+func (r *halves) permits(f *half) {
+	mode := []fs.FileMode{0o700, 0o640, 0o664}[r.IntN(3)]
+	r.did("user gives %s the permissions %o", f.is().name, mode)
+	r.chmod(f.is().name, mode)
+	r.parted = r.parted || f.is().mode != f.base.mode
+	for i := range f.states {
+		f.states[i].mode = mode
+	}
+	f.base.mode = mode
 }
 
 // edited is a text with some lines in place of others, which are unlike all others.

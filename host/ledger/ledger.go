@@ -192,7 +192,7 @@ func (l *Ledger) openTurn(t *turn, looked func()) {
 		}
 	}
 	// Buffers are looked at between what the user did before and what they do next: together it would look different.
-	l.refresh(slices.DeleteFunc(l.record.Paths(), func(path string) bool { return !l.loaded[path] }), func() {})
+	l.refresh(slices.DeleteFunc(l.changed(), func(path string) bool { return !l.loaded[path] }), func() {})
 	l.scans.scan(func(snap *checkpoint.Snapshot) {
 		t.before, t.first = l.scans.previous, snap
 		looked()

@@ -1,6 +1,10 @@
 package ledger
 
-import "github.com/acp-nvim/acp-nvim/host/review"
+import (
+	"slices"
+
+	"github.com/acp-nvim/acp-nvim/host/review"
+)
 
 // This file brings the record up to date with its files.
 
@@ -26,6 +30,13 @@ func (l *Ledger) refresh(paths []string, done func()) {
 	})
 }
 
+// changed returns the paths at which the agent has changed something, also where only the disk has that.
+func (l *Ledger) changed() []string {
+	paths := slices.Concat(l.record.Paths(), keys(l.behind))
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
 // wish is a job on files as the user has them: it starts when all that they opened, reloaded, wrote and renamed before is
 // known. What they have decided is saved at once, as they will not be asked again.
 func (l *Ledger) wish(do func(done func())) {
@@ -49,7 +60,7 @@ func (l *Ledger) wish(do func(done func())) {
 func (l *Ledger) Files(done func([]review.File)) {
 	l.job(func(next func()) {
 		l.renamedSince()
-		l.refresh(l.record.Paths(), func() {
+		l.refresh(l.changed(), func() {
 			l.report(nil)
 			done(l.record.Files())
 			next()

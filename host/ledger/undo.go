@@ -67,7 +67,7 @@ func (l *Ledger) Undo(again, preview bool, which string, goOn func(did, of int) 
 			})
 		}
 		// First, what the user has done to the turn's files: a refusal that they have undone is the turn's again.
-		l.refresh(l.record.Paths(), func() {
+		l.refresh(l.changed(), func() {
 			t, files, err := l.undoable(again)
 			if err == nil && which != "" && which != t.Name() {
 				err = errOtherTurn

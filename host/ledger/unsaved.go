@@ -79,6 +79,28 @@ func (l *Ledger) modeUnder(t *turn, path string, was, is os.FileMode) {
 	l.inStep[path] = inStep{changed(s.record), in}
 }
 
+// modeByUser notes permissions that the user has given a file in what the record said before something was unsaved, and in
+// what came since.
+func (l *Ledger) modeByUser(path string, mode os.FileMode) {
+	if is, _ := l.record.Present(path); mode == 0 || mode == is.Mode {
+		return
+	}
+	if s, noted := l.inStep[path]; noted {
+		r := review.New(maxRecorded)
+		r.SetBack(path, s.record)
+		if had, recorded := r.Present(path); recorded && had.Exists {
+			had.Mode = mode
+			r.Now(path, had)
+		}
+		l.inStep[path] = inStep{r.Image(path), s.turns}
+	}
+	for i, b := range l.behind[path] {
+		if b.was.Exists {
+			l.behind[path][i].was.Mode = mode
+		}
+	}
+}
+
 // nothingUnsaved says that a buffer matches the disk, or that a decision has changed what record and turns say of the
 // file.
 func (l *Ledger) nothingUnsaved(path string) {

@@ -161,7 +161,9 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 		return
 	}
 	now, there := l.inBuffer(o, opened)
-	now.file = file
+	if now.file = file; l.turn == nil || l.turn.over {
+		l.modeByUser(o.Path, now.Mode)
+	}
 	told := true
 	switch {
 	case o.Text == nil:

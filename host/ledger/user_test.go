@@ -967,3 +967,102 @@ func TestPermissionsThatTheUserGivesAfterATurn(t *testing.T) {
 		}
 	}
 }
+
+// So do permissions that they give it between two turns, in which the agent changes its text: also where a buffer has shown it
+// all the time, with unsaved text or not, and where Neovim is killed with the host in the second turn.
+func TestPermissionsThatTheUserGivesBetweenTurns(t *testing.T) {
+	for _, unsaved := range []string{"no", "stays", "stays, and is seen", "is given up", "was given up"} {
+		for _, dies := range []bool{false, true} {
+			for _, undo := range []bool{false, true} {
+				for _, agents := range []fs.FileMode{0o644, 0o755} {
+					w := newWorld(t)
+					w.named()
+					w.write("f", "f1\n=\n")
+					w.edit("f")
+					w.begin()
+					w.sync()
+					if unsaved != "no" {
+						w.types("f", func(now string) string { return now + "u1\n" })
+					}
+					w.write("f", "a1\n=\n")
+					w.chmod("f", agents)
+					w.sees("f")
+					w.end()
+					if unsaved == "was given up" {
+						w.rereads("f")
+					}
+					w.chmod("f", 0o700)
+					if unsaved == "is given up" {
+						w.rereads("f")
+					}
+					if unsaved == "stays, and is seen" {
+						w.changes()
+					}
+					w.begin()
+					w.write("f", "a1\n=\na2\n")
+					if dies {
+						w.killed(false)
+					} else {
+						w.sees("f")
+						w.end()
+						w.wipe("f")
+					}
+					if undo {
+						w.must(w.undo(false))
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+					}
+					check.Equal(t, w.tree(), `f 700 "f1\n=\n"`, "unsaved text %s, Neovim dies %v, undo %v, agent's %o: there is %s", unsaved, dies, undo, agents)
+				}
+			}
+		}
+	}
+}
+
+// Also where what the agent has changed conflicts with unsaved text.
+func TestPermissionsThatTheUserGivesWithAConflict(t *testing.T) {
+	for _, seen := range []bool{false, true} {
+		for _, then := range []string{"refuses", "undoes", "in the second turn", "gives up, refuses", "dies"} {
+			for _, agents := range []fs.FileMode{0o644, 0o755} {
+				w := newWorld(t)
+				w.named()
+				w.write("f", "f1\n=\n")
+				w.edit("f")
+				w.begin()
+				w.sync()
+				w.types("f", func(now string) string { return "u1\n=\n" })
+				w.write("f", "a1\n=\n")
+				w.chmod("f", agents)
+				w.sees("f")
+				w.end()
+				w.chmod("f", 0o700)
+				if seen {
+					w.changes()
+				}
+				want := "f1\n=\n"
+				switch then {
+				case "undoes":
+					w.must(w.undo(false))
+				case "gives up, refuses":
+					w.rereads("f")
+					w.decide(review.Reject, "")
+				case "refuses":
+					w.decide(review.Reject, "")
+				case "in the second turn":
+					w.begin()
+					w.sync()
+					w.write("f", "a1\n=\na2\n")
+					w.sees("f")
+					w.end()
+					w.decide(review.Reject, "")
+				default:
+					w.begin()
+					w.killed(false)
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), fmt.Sprintf("f 700 %q", want), "the user %s, seen %v, agent's %o: there is %s", then, seen, agents)
+			}
+		}
+	}
+}

@@ -119,6 +119,9 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 		if t != nil {
 			t.seen[now.path] = now.Content
 		}
+		if t == nil || t.over {
+			l.modeByUser(now.path, now.Mode)
+		}
 		l.userNow(now.path, now.Content)
 		return false
 	case now.loaded && (!now.Exists || l.isGone(now.path)):
@@ -137,6 +140,10 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 	t.spot(now)
 	if now.loaded {
 		mode := cmp.Or(was.Mode, now.Mode) // which the user does not change
+		if t.first == nil && !t.asked && t.previous == nil {
+			mode = now.Mode // but may have, before the prompt
+			l.modeByUser(now.path, mode)
+		}
 		was, known = now.Content, true
 		was.Mode = mode
 	}
