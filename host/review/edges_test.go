@@ -206,14 +206,14 @@ func TestFormsAndModesAreTheUsers(t *testing.T) {
 	}
 }
 
-// A file that was made and is gone again was added, and is no change.
+// A file that was made and is gone again is no change, unless the user has kept it in between.
 func TestMadeAndGone(t *testing.T) {
 	r := New(1 << 20)
 	r.Changed("f", Content{}, Text("a\n"))
 	p, _ := r.Plan("f", Keep, Selection{})
 	r.Commit(p)
 	r.Changed("f", Text("a\n"), Content{})
-	check.Slice(t, statusOf(r), []string{"added f"}, "kept, and then removed by the agent, it is %q")
+	check.Slice(t, statusOf(r), []string{"deleted f"}, "kept, and then removed by the agent, it is %q")
 	r = New(1 << 20)
 	r.Changed("f", Content{}, Text("a\n"))
 	r.Changed("f", Text("a\n"), Content{})

@@ -278,7 +278,7 @@ func TestTheUsersFileWhereTheAgentsWas(t *testing.T) {
 	}
 }
 
-// A new file that was kept, and that the agent removes, is one that it has added until the user agrees.
+// A new file that was kept, and that the agent removes, is deleted until the user agrees.
 func TestANewFileThatIsRemovedAgain(t *testing.T) {
 	t.Parallel()
 	r := New(1 << 20)
@@ -288,7 +288,7 @@ func TestANewFileThatIsRemovedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Changed("n", Text("x\n"), Content{})
-	check.Slice(t, statesOf(r), []string{"n added pending "}, "there are %q")
+	check.Slice(t, statesOf(r), []string{"n deleted pending "}, "there are %q")
 	r = loaded(t, r)
 	r.Changed("n", Content{}, Text("x\n"))
 	check.Slice(t, statesOf(r), []string{"n added kept x\n"}, "back there are %q")

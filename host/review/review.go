@@ -963,7 +963,7 @@ func (f *file) settle() {
 	switch {
 	case f.refused != "":
 		f.Status = f.refused
-	case !f.Present.Exists && !f.Baseline.Exists:
+	case !f.Present.Exists && !f.Baseline.Exists && !f.Accepted.Exists:
 		f.Status = Added
 	case !f.Present.Exists:
 		f.Status = Deleted
