@@ -165,7 +165,7 @@ func (l *Ledger) compare(named touched, now []fileState, completed bool) (events
 		late := overKnown && over == to.Content && t.guessed[to.path]
 		free := !over.Exists
 		switch {
-		case known && was.Exists && (free || late && was.SameText(to.Content)):
+		case was.Exists && (free || late && was.SameText(to.Content)):
 		case completed && !known && (free || late):
 			was = to.Content // it was moved before it could be looked at
 		default:

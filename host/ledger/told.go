@@ -170,7 +170,7 @@ func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Ide
 	if !news {
 		return
 	}
-	anew := c.shown(l) && c.Created && c.Unsaved && c.disk.Exists
+	anew := c.Created && c.Unsaved && c.disk.Exists
 	if anew && was.Exists {
 		l.record.Held(c.Path, was)
 	}
@@ -316,7 +316,7 @@ func (l *Ledger) wasBefore(t *turn, c toldChange, reviewed bool) (was review.Con
 	case !known:
 		was = review.Opaque("not known")
 	}
-	if reviewed && (c.before.Exists || c.Created && known && was.Exists) && !was.SameText(c.before) {
+	if reviewed && tells && !was.SameText(c.before) {
 		// What it was before was not part of the question.
 		before := c.before
 		if before.Exists {

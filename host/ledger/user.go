@@ -341,5 +341,4 @@ func (l *Ledger) gaveUp(t *turn, now fileState) {
 	}
 	disk.Mode = cmp.Or(t.seen[now.path].Mode, now.Mode, disk.Mode)
 	t.seen[now.path] = disk
-	l.userNow(now.path, disk)
 }
