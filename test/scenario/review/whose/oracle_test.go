@@ -498,7 +498,7 @@ func (u *userFile) keptHere(text []string, from, to int) {
 func (u *userFile) renamed(text []string) *userFile {
 	c := u.clone()
 	for _, line := range text {
-		if c.lines[line] == nil { // of the agent's in a file that the user has made
+		if l := c.lines[line]; l == nil || line[0] == 'a' && l.buffer == absent { // the agent's in a file that the user has made
 			c.lines[line] = &userLine{buffer: either}
 			c.place(line, text)
 		}
