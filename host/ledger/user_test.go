@@ -1066,3 +1066,47 @@ func TestPermissionsThatTheUserGivesWithAConflict(t *testing.T) {
 		}
 	}
 }
+
+// What the user has saved into a file that the agent has made is there again when the agent removes that file, and this is
+// refused. What they have not saved stays in the buffer, and nothing waits.
+func TestTheUsersLinesInANewFileThatIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{false, true} { // when it is removed
+		for _, saved := range []bool{false, true} {
+			for _, later := range []bool{false, true} { // in another turn
+				w := newWorld(t)
+				w.begin()
+				w.sync()
+				w.call("edit", func() { w.write("f", "a1\n"); w.chmod("f", 0o755) }, "f")
+				w.edit("f")
+				w.types("f", func(now string) string { return now + "u1\n" })
+				if saved {
+					w.saves("f")
+				}
+				if !shown {
+					w.wipe("f")
+				}
+				if later {
+					w.end()
+					w.begin()
+					w.sync()
+				}
+				w.remove("f")
+				w.follow(w.path("f"), true)
+				w.end()
+				want, listed, buffer := "", "", "a1\nu1\n"
+				if saved {
+					want, listed, buffer = `f 755 "u1\n"`, "deleted f -1,1+0,0\n", "u1\n"
+				} else if !shown {
+					buffer = "no file"
+				}
+				check.Equal(t, w.changes(), listed, "shown %v, saved %v, later %v: the record has %q", shown, saved, later)
+				if saved {
+					w.decide(review.Reject, "")
+				}
+				check.Equal(t, w.tree(), want, "shown %v, saved %v, later %v: refused there is %s", shown, saved, later)
+				check.Equal(t, w.sees("f"), buffer, "shown %v, saved %v, later %v: refused one sees %q", shown, saved, later)
+			}
+		}
+	}
+}

@@ -132,9 +132,7 @@ func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 		// The user's lines in a new file stay, and so does the file.
 		n.Present = Text(mine)
 		n.Present.Form, n.Present.Mode = f.Present.Form, f.Present.Mode
-		for _, c := range []*Content{&n.Baseline, &n.Accepted} {
-			c.Exists, c.Form, c.Mode = true, f.Present.Form, f.Present.Mode
-		}
+		n.standsForUser(f.Present)
 		n.refused, n.taken = "", Content{}
 	}
 	p.Want = n.Present

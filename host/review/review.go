@@ -647,6 +647,9 @@ func (r *Record) set(f *file, now Content, agent bool) {
 		l.pending = newTextDiff(l.accepted())
 		l.pending.change(now.Text, true)
 		f.text, f.gone = &l, removal{text: f.text}
+		if agent && l.accepted() != "" && !f.Accepted.Exists {
+			f.standsForUser(was) // their lines were in a file that the agent had made
+		}
 	case !agent && was.Exists:
 		f.text = f.byUser(now.Text)
 	default:
@@ -792,6 +795,13 @@ func (f *file) textAgain() {
 	f.Present.Opaque, f.Present.Text = false, l.present()
 	for c, text := range map[*Content]string{&f.Baseline: l.baseline(), &f.Accepted: l.accepted()} {
 		c.Opaque, c.Text = false, text
+	}
+}
+
+// standsForUser makes a file one that there was before the agent's changes, with the user's lines, as it stood.
+func (f *file) standsForUser(was Content) {
+	for _, c := range []*Content{&f.Baseline, &f.Accepted} {
+		c.Exists, c.Form, c.Mode = true, was.Form, was.Mode
 	}
 }
 

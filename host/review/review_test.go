@@ -269,7 +269,7 @@ func TestFilesComeAndGo(t *testing.T) {
 			r.Changed("f", none, a)
 			r.Now("f", Text("a\nu\nb\n"))
 			r.Changed("f", Text("a\nu\nb\n"), none)
-		}, nil},
+		}, []want{{"f", "", Deleted, 1}}},
 		"changed and deleted":              {func(r *Record) { r.Changed("f", a, b); r.Changed("f", b, none) }, []want{{"f", "", Deleted, 1}}},
 		"deleted and written again":        {func(r *Record) { r.Changed("f", a, none); r.Changed("f", none, b) }, []want{{"f", "", Modified, 1}}},
 		"deleted and put back":             {func(r *Record) { r.Changed("f", a, none); r.Changed("f", none, a) }, nil},
