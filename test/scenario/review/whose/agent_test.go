@@ -420,7 +420,10 @@ func (r *whoseRound) disk(name string) string {
 		}
 		text := r.agentEdit(known)
 		r.did("agent edits %s on the disk%s: %v", name, how, text)
-		r.all(name, func(u *userFile) { u.leaked(known, text) })
+		r.all(name, func(u *userFile) {
+			u.leaked(known, text)
+			u.overrule(less(known, text)) // which it may have read before they were saved
+		})
 		return writes(f, text)
 	case n < 5:
 		text := r.linesOf("a", 1+r.IntN(2))
