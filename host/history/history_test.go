@@ -430,3 +430,48 @@ func TestReplay(t *testing.T) {
 		})
 	}
 }
+
+// Prompts are what the user asked for, whoever told of it: they are what an agent's own account is compared with, and
+// where a session can be forked.
+func TestPromptsOfASession(t *testing.T) {
+	user := func(id, words string) session.Update {
+		return session.MessageChunk{MessageID: id, Role: session.RoleUser, Content: text(words)}
+	}
+	end := session.TurnEnd{StopReason: session.StopEndTurn}
+	for name, c := range map[string]struct {
+		said []session.Update
+		want string // the prompts
+		at   []int  // where they begin
+	}{
+		"one that was not taken": {
+			[]session.Update{ask("a"), end, ask("b"), session.NotTaken{}, end, ask("b"), agentSays("1", "so"), end}, "a|b", []int{0, 5},
+		},
+		"one whose line is damaged": {[]session.Update{session.NotTaken{}, end, ask("b"), end}, "b", []int{2}},
+		"the next one's line is damaged": {
+			[]session.Update{ask("a"), end, session.NotTaken{}, end, ask("c")}, "a|c", []int{0, 4},
+		},
+		"words for a turn that runs": {
+			[]session.Update{ask("a"), session.Steered{Words: []session.Content{text("not there")}}, agentSays("1", "so"), end, ask("b")},
+			"a|not there|b", []int{0, 1, 4},
+		},
+		"the agent repeats ours":   {[]session.Update{ask("a"), user("1", "a"), end}, "a", []int{0}},
+		"the agent's, in pieces":   {[]session.Update{user("1", "mend"), user("1", "it"), user("2", "now")}, "mend it|now", []int{0, 2}},
+		"the agent's, without ids": {[]session.Update{user("", "a"), user("", "b")}, "a|b", []int{0, 1}},
+		"one id, in two sessions":  {[]session.Update{user("1", "a"), session.SessionStart{}, user("1", "b")}, "a|b", []int{0, 2}},
+		"an agent was killed":      {[]session.Update{ask("a"), session.SessionStart{}, user("1", "b")}, "a|b", []int{0, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var past Past
+			for _, u := range c.said {
+				past.Said = append(past.Said, Said{Update: u})
+			}
+			var prompts []string
+			for i, p := range Prompts(past.Said) {
+				prompts = append(prompts, strings.Join(p[0], " "))
+				check.Equal(t, len(past.Before(i)), c.at[i], "%d come before %d", i)
+			}
+			check.Equal(t, strings.Join(prompts, "|"), c.want, "the prompts are %q")
+			check.Equal(t, len(past.Before(len(c.at))), len(c.said), "all that comes before one that never was are %d updates")
+		})
+	}
+}

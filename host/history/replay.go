@@ -31,7 +31,10 @@ func promptsIn(said []Said) (prompts []Prompt, at []int) {
 			turn = true
 			prompts, at = append(prompts, Prompt{wordsOf(u.Prompt), wordsOf(u.Sent)}), append(at, i)
 		case session.NotTaken:
-			prompts, at = prompts[:len(prompts)-1], at[:len(at)-1]
+			if turn { // else the line with the prompt is damaged
+				turn = false
+				prompts, at = prompts[:len(prompts)-1], at[:len(at)-1]
+			}
 		case session.Steered:
 			prompts, at = append(prompts, Prompt{wordsOf(u.Words)}), append(at, i)
 		case session.TurnEnd:
