@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -115,5 +116,68 @@ func TestCallsWithoutATitle(t *testing.T) {
 	check.Slice(t, calls, []string{"✓ **execute**", "✓ **execute**", "✓ **execute** make"}, "the calls are %q")
 	if strings.Contains(text, "** \n") {
 		t.Error("a line ends with a space")
+	}
+}
+
+// A kept transcript tells what has no place in the story above: output that is Markdown already or no text at all, what
+// the editor was asked, terminals, and a compaction that failed.
+func TestMarkdownOfAFile(t *testing.T) {
+	call := func(id, title string, content ...session.ToolCallContent) session.ToolCallPatch {
+		return session.ToolCallPatch{
+			ID: id, Kind: acp.Set(session.KindOther), Title: acp.Set(title), Status: acp.Set(session.StatusCompleted), Content: acp.Set(content),
+		}
+	}
+	out := func(c session.Content) session.ToolCallContent { return session.ContentItem{Content: c} }
+	asked := call("e", "mcp__nvim__diagnostics", out(text("nothing")))
+	asked.Editor = true
+	for name, c := range map[string]struct {
+		said []session.Update
+		want string
+	}{
+		"output in a fence": {
+			[]session.Update{call("c", "look", out(text("\n```go\nx := 1\n```\n")))}, "✓ **other** look\n\n```go\nx := 1\n```\n",
+		},
+		"two fences in the output": {
+			[]session.Update{call("c", "look", out(text("```\na\n```\n\n```\nb\n```")))},
+			"✓ **other** look\n\n````\n```\na\n```\n\n```\nb\n```\n````\n",
+		},
+		"a fence within the output": {
+			[]session.Update{call("c", "look", out(text("see ```this``` there")))}, "✓ **other** look\n\n````\nsee ```this``` there\n````\n",
+		},
+		"output that is a link": {
+			[]session.Update{call("c", "look", out(session.ResourceLink{URI: "https://example.org/a", Name: "a"}))},
+			"✓ **other** look\n\n[a] https://example.org/a\n",
+		},
+		"output of a later protocol": {
+			[]session.Update{call("c", "look", session.UnknownItem{Type: "dance", Raw: json.RawMessage(`{"type":"dance"}`)})},
+			"✓ **other** look\n\n```json\n{\"type\":\"dance\"}\n```\n",
+		},
+		"a terminal": {
+			[]session.Update{
+				session.TerminalPatch{ID: "t", Output: acp.Set([]byte("made\r\n"))}, call("c", "make", session.TerminalRef{TerminalID: "t"}),
+			},
+			"✓ **other** make\n\n```\nmade\n```\n",
+		},
+		"a question to the editor": {
+			[]session.Update{asked}, "✓ **tool** asked the editor: diagnostics\n\n```\nnothing\n```\n",
+		},
+		"a compaction that failed": {
+			[]session.Update{session.CompactionPatch{ID: "c", Status: "failed", Error: acp.Set("out of memory")}},
+			"<details>\n<summary>Compacting the context: out of memory</summary>\n\n</details>\n",
+		},
+		"a compaction that was cut off": {
+			[]session.Update{session.CompactionPatch{ID: "c", Status: "in_progress"}},
+			"<details>\n<summary>Compacting the context: in_progress</summary>\n\n</details>\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			past := Past{About: about, Said: []Said{{Update: ask("go")}}}
+			for _, u := range c.said {
+				past.Said = append(past.Said, Said{Update: u})
+			}
+			past.Said = append(past.Said, Said{Update: session.TurnEnd{StopReason: session.StopEndTurn}})
+			_, got, _ := strings.Cut(past.Story().Markdown().Text(), "## go\n\n")
+			check.Equal(t, got, c.want, "it is told as\n%s")
+		})
 	}
 }
