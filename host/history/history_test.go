@@ -282,7 +282,10 @@ func TestDamage(t *testing.T) {
 	if err != nil || past.Damaged != 2 || len(told(past).Entries) == 0 {
 		t.Errorf("it has %d damaged lines, %v", past.Damaged, err)
 	}
-	for _, first := range []string{"", "junk\n", `{"format":99,"agent":"a","session":"s"}` + "\n"} {
+	for _, first := range []string{
+		"", "junk\n", `{"format":99,"agent":"a","session":"s"}` + "\n", `{"agent":"a","session":"s"}` + "\n",
+		`{"format":1,"session":"s"}` + "\n", `{"format":1,"agent":"a"}` + "\n", `{"format":1,"agent":"a","session":"s"}`,
+	} {
 		must.Do(t, os.WriteFile(path, []byte(first), 0o600))
 		_, err := s.store.Read("a", "s")
 		if err == nil || errors.Is(err, ErrNewer) != strings.Contains(first, "99") {
@@ -290,6 +293,7 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	// What a newer version wrote is not written to.
+	must.Do(t, os.WriteFile(path, []byte(`{"format":99,"agent":"a","session":"s"}`+"\n"), 0o600))
 	s.apply(ask("third"))
 	s.Flush(nil)
 	if len(s.failed) != 1 || !errors.Is(s.failed[0], ErrNewer) {
@@ -359,7 +363,8 @@ func TestCutShort(t *testing.T) {
 	check.Equal(t, stops, 2, "%d turns have ended")
 }
 
-// script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours.
+// script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours, "U:" and "A:" a message of
+// either that has no words, or has lost them.
 func script(lines ...string) (list []session.Update) {
 	for i, l := range lines {
 		words := l[2:]
@@ -370,6 +375,10 @@ func script(lines ...string) (list []session.Update) {
 			list = append(list, session.MessageChunk{MessageID: fmt.Sprint(i), Role: session.RoleUser, Content: text(words)})
 		case 'a':
 			list = append(list, agentSays(fmt.Sprint(i), words))
+		case 'U':
+			list = append(list, session.MessagePatch{MessageID: fmt.Sprint(i), Role: session.RoleUser})
+		case 'A':
+			list = append(list, session.MessagePatch{MessageID: fmt.Sprint(i), Role: session.RoleAgent})
 		}
 	}
 	return list
@@ -391,6 +400,16 @@ func TestReplay(t *testing.T) {
 		"with its context": {
 			[]string{"t:please look at @main.go and mend it"},
 			[]string{"u:please look at [@main.go](file:///main.go) and mend it", "a:1"}, nil, "",
+		},
+		"without its context": {
+			[]string{"t:mend it please and then run the tests of this package again @main.go @lexer.go @parser.go @notes.md @other.md @more.md"},
+			[]string{"u:mend it please and then run the tests of this package", "a:1"}, nil, "",
+		},
+		"words to its model, after more": {
+			[]string{"t:a"}, []string{"u:a", "a:1", "u:b", "a:2", "u:<reminder>", "a:3"}, nil, "b 2 3",
+		},
+		"messages without words": {
+			[]string{"t:a"}, []string{"U:", "u:a", "A:", "a:1", "U:", "u:b", "A:", "a:2"}, []string{"U:", "A:", "a:3"}, "b (agent) 2 (user) (agent) 3",
 		},
 		"words to its model": {
 			[]string{"t:a", "t:/compact"},
@@ -414,17 +433,24 @@ func TestReplay(t *testing.T) {
 			var shown []string
 			show := func(list []session.Update) {
 				for _, u := range list {
-					shown = append(shown, u.(session.MessageChunk).Content.(session.Text).Text)
+					switch u := u.(type) {
+					case session.MessageChunk:
+						shown = append(shown, u.Content.(session.Text).Text)
+					case session.MessagePatch:
+						shown = append(shown, map[session.Role]string{session.RoleUser: "(user)", session.RoleAgent: "(agent)"}[u.Role])
+					}
 				}
 			}
 			for _, u := range script(c.agent...) {
 				show(r.Take(u))
 			}
 			show(r.Over())
-			for _, u := range script(append(make([]string, 0), c.late...)...) {
-				m := u.(session.MessageChunk)
-				m.MessageID += " late"
-				show(r.Take(m))
+			for _, u := range script(c.late...) {
+				if m, ok := u.(session.MessageChunk); ok {
+					m.MessageID += " late"
+					u = m
+				}
+				show(r.Take(u))
 			}
 			check.Equal(t, strings.Join(shown, " "), c.want, "shown is %q")
 		})
@@ -474,4 +500,17 @@ func TestPromptsOfASession(t *testing.T) {
 			check.Equal(t, len(past.Before(len(c.at))), len(c.said), "all that comes before one that never was are %d updates")
 		})
 	}
+}
+
+// Whoever waits until all is written goes on where nothing is.
+func TestNothingToWrite(t *testing.T) {
+	s := begin(t)
+	done := 0
+	s.Flush(func() { done++ })
+	s.Flush(nil)
+	s.Open(about)
+	s.Flush(func() { done++ })
+	s.Close()
+	s.Flush(func() { done++ })
+	check.Equal(t, done, 3, "%d went on")
 }
