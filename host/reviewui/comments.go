@@ -86,7 +86,7 @@ func (c *Comments) byPath() map[string][]review.Remark {
 func (c *Comments) moveWith(f review.File) {
 	var edits []linediff.Edit
 	var of *string
-	for _, one := range c.list {
+	for _, one := range slices.Concat(c.list, c.drafts) {
 		switch {
 		case one.path != f.Path && (f.OldPath == "" || one.path != f.OldPath):
 			continue
@@ -115,8 +115,8 @@ func (c *Comments) draftAt(m rpc.CommentAt) (comment, error) {
 	}
 	draft := comment{Remark: review.Remark{First: m.First, Last: max(m.First, m.Last), Quoted: m.Lines}}
 	draft.path, _ = c.config.Absolute(m.Path)
-	if f := c.files.at(draft.path); f != nil && !f.Present.Opaque {
-		draft.present = &f.Present.Text
+	if f := c.files.at(draft.path); f != nil {
+		draft.present = f.text()
 	}
 	return draft, nil
 }
@@ -245,7 +245,7 @@ func (t *Tab) draftAt(m rpc.CommentAt) (c comment, err error) {
 			}
 		case r.Kind == reviewpage.Head && first == last:
 			if f := t.files.byID[r.File]; f != nil {
-				c.path, c.present = f.Path, &f.Present.Text
+				c.path = f.Path // all of it, whatever becomes of its lines
 				return c, nil
 			}
 		}
@@ -257,10 +257,7 @@ func (t *Tab) draftAt(m rpc.CommentAt) (c comment, err error) {
 	if f == nil {
 		return c, errNoLine
 	}
-	c.path = f.Path
-	if !f.Present.Opaque {
-		c.present = &f.Present.Text
-	}
+	c.path, c.present = f.Path, f.text()
 	for _, r := range rows {
 		c.signed = c.signed || r.Change >= 0
 	}

@@ -32,6 +32,15 @@ type rendered struct {
 	body             *reviewpage.Block // nil if closed
 }
 
+// text returns the present text as it is now, while the file goes on changing; nil if it is not text.
+func (f *file) text() *string {
+	if f.Present.Opaque {
+		return nil
+	}
+	text := f.Present.Text
+	return &text
+}
+
 func newFiles() *files { return &files{byID: map[int]*file{}} }
 
 // set sets a file that is new in the record, or has changed.
