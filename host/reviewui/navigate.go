@@ -34,11 +34,7 @@ func (t *Tab) rows(at rpc.At, last int) (first, end int, err error) {
 }
 
 // isOpen reports whether the page shows the changes of a file.
-func (t *Tab) isOpen(id int) bool {
-	f := t.files.byID[id]
-	if f == nil {
-		return true
-	}
+func (f *file) isOpen() bool {
 	if f.fold != nil {
 		return *f.fold
 	}
@@ -50,7 +46,7 @@ func (t *Tab) Fold(m rpc.ReviewFold) {
 	how := transcript.Fold(m.Fold)
 	r, ok := t.row(m.At)
 	for id, f := range t.files.byID {
-		open := t.isOpen(id)
+		open := f.isOpen()
 		switch {
 		case how == transcript.OpenAll || how == transcript.CloseAll:
 			open = how == transcript.OpenAll
@@ -111,7 +107,7 @@ func (t *Tab) find(at, n int, hunks, forward bool) (row, closed int) {
 		case f == nil || f.State != review.Pending:
 		case len(f.Hunks) == 0:
 			stops = append(stops, stop{i, 0}) // there is nothing but the file
-		case !t.isOpen(r.File):
+		case !f.isOpen():
 			stops = append(stops, stop{i, r.File})
 		}
 	}
@@ -180,14 +176,12 @@ func (t *Tab) lineFor(r reviewpage.Row) int {
 // Beside sends Lua the accepted text of the file at a row, to show side by side with the file.
 func (t *Tab) Beside(m rpc.ReviewBeside) {
 	callback := m.Callback
-	r, ok := t.row(m.At)
+	r, _ := t.row(m.At)
 	f := t.files.byID[r.File]
 	if m.Path != "" {
 		if f = t.files.at(m.Path); f != nil {
 			r = reviewpage.Row{Kind: reviewpage.Head, File: f.ID}
 		}
-	} else if !ok {
-		f = nil
 	}
 	if f == nil {
 		t.config.Editor.Answer(callback, nil, "")

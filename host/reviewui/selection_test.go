@@ -2,6 +2,7 @@ package reviewui
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
@@ -115,4 +116,23 @@ func TestSelectionFollows(t *testing.T) {
 	if got := which(now); !slices.Equal(got.Hunks, []int{-1}) {
 		t.Errorf("of what is not there any more %v is selected", got)
 	}
+}
+
+// Of changes that are alike, the nearest to the one that the user saw is meant, and each only once.
+func TestSelectionOfChangesThatAreAlike(t *testing.T) {
+	before := strings.Repeat("a\nb\nc\nd\n", 30)
+	r, seen := record(t, "/p/a", before, strings.ReplaceAll(before, "b", "B"))
+	n := len(seen.Changes())
+	for i := range n {
+		which := selecting([]selected{{Change: seen.Changes()[i], whole: true}})
+		check.Slice(t, which(seen).Hunks, []int{i}, "hunk %d is found as %v", i)
+	}
+	r.Now("/p/a", review.Text("new\n"+seen.Present.Text)) // all of them are a line lower
+	now, _ := r.File("/p/a")
+	for _, i := range []int{0, 7, n - 1} {
+		which := selecting([]selected{{Change: seen.Changes()[i], whole: true}})
+		check.Slice(t, which(now).Hunks, []int{i}, "hunk %d is found as %v", i)
+	}
+	both := selecting([]selected{{Change: seen.Changes()[0], whole: true}, {Change: seen.Changes()[0], whole: true}})
+	check.Slice(t, both(now).Hunks, []int{0, 1}, "the same twice is found as %v")
 }

@@ -66,7 +66,7 @@ func (t *Tab) decideLines(do review.Decision, first, last int) {
 		if i < first || i > last || f == nil {
 			continue
 		}
-		if r.Kind == reviewpage.Head && !t.isOpen(r.File) {
+		if r.Kind == reviewpage.Head && !f.isOpen() {
 			all[f.Path] = fileDecision(do, f.Path)
 		}
 		if r.Kind != reviewpage.Text || r.Change < 0 {

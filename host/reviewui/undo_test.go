@@ -1,11 +1,17 @@
 package reviewui
 
 import (
+	"errors"
+	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/turns"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // An undo stops when the user says so, and doing a turn again does not.
@@ -45,4 +51,69 @@ func TestWhatBecomesOfFiles(t *testing.T) {
 			check.Equal(t, stepLines([]turns.Step{test.step}, again, short)[0].What, want, "again: %t, %+v", again, test.step)
 		}
 	}
+}
+
+// An undo that takes long says now and then how far it is, and how it is stopped.
+func TestAnUndoSaysHowFarItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for again, want := range map[bool][]string{
+			false: {"undoing: 1,500 of 2,000 files, :Acp cancel stops it", "undoing: 1,800 of 2,000 files, :Acp cancel stops it"},
+			true:  {"redoing: 1,500 of 2,000 files", "redoing: 1,800 of 2,000 files"},
+		} {
+			var said []string
+			goOn := (&undo{}).goOn(again, func(text string) { said = append(said, text) })
+			for _, at := range []struct {
+				after time.Duration
+				did   int
+			}{{time.Second, 1000}, {time.Millisecond, 1500}, {3 * time.Second, 1700}, {time.Millisecond, 1800}} {
+				time.Sleep(at.after)
+				goOn(at.did, 2000)
+			}
+			check.Slice(t, said, want, "it says %q")
+		}
+	})
+}
+
+// An undo takes back a turn, and tells what came of it; the turn is not running any more.
+func TestUndoIsAnswered(t *testing.T) {
+	play(t, func(w *world) {
+		undo := func(m rpc.Undo) { w.do(func() { w.review.Undo(m) }) }
+		undo(rpc.Undo{})
+		w.Expect("answer 0 <nil> Nothing to undo.")
+		must.Write(t, w.Cwd, "a", "1\n")
+		w.writes("a", "one\n")
+		w.turn = true
+		undo(rpc.Undo{})
+		w.Expect("answer 0 <nil> the turn is still running: :Acp cancel ends it")
+		w.turn = false
+		file := "{" + w.path("a") + " a +1 −1 false false []}"
+		undo(rpc.Undo{Preview: true})
+		w.Expect("answer 0 " + undone(w.began, false, file, "--- a/a +++ b/a @@ -1 +1 @@ -one +1", ""))
+		undo(rpc.Undo{})
+		w.Expect("answer 0 " + undone(w.began, false, file, "", ""))
+		w.now("a", "1\n")
+		undo(rpc.Undo{Again: true})
+		w.Expect("answer 0 " + undone(w.began, true, file, "", ""))
+		w.now("a", "one\n")
+
+		// What it could not do, and that the user has stopped it.
+		w.On(func() {
+			ready := make(chan struct{})
+			w.ledger.Then(func() { <-ready })
+			w.review.Undo(rpc.Undo{})
+			if !w.review.StopUndo() {
+				t.Error("there is nothing to stop")
+			}
+			close(ready)
+		})
+		w.Expect("answer 0 " + undone(w.began, false, "{"+w.path("a")+" a not reached true false []}", "", "You stopped it; :Acp undo goes on."))
+		w.On(func() { w.ended = errors.New("Neovim has ended") })
+		undo(rpc.Undo{})
+		w.Expect("answer 0 " + undone(w.began, false, "{"+w.path("a")+" a could not be changed true false []}", "", "a: Neovim has ended."))
+	})
+}
+
+// undone is what Lua is told of an undo.
+func undone(began time.Time, again bool, file, diff, failed string) string {
+	return fmt.Sprintf("{ %d %t [%s] [%s] true %s} ", began.UnixNano(), again, file, diff, failed)
 }

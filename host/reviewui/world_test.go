@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/editor"
@@ -28,15 +29,39 @@ type world struct {
 	review *Review
 	ledger *ledger.Ledger
 	page   []string
-	unable string // why the agent gets no prompt
-	tooBig bool   // for Neovim to compare
-	turn   bool   // one is open
+	unable string    // why the agent gets no prompt
+	tooBig bool      // for Neovim to compare
+	ended  error     // of Neovim
+	turn   bool      // one is open
+	began  time.Time // the last one in which the agent has written something
 }
 
-// noBuffers is a Neovim that has no file loaded.
-type noBuffers struct{}
+// CallBuffers is a Neovim that has no file loaded, or that has ended.
+func (w *world) CallBuffers(context.Context, string, any, any) error { return w.ended }
 
-func (noBuffers) CallBuffers(context.Context, string, any, any) error { return nil }
+// disk is a watch of files that no buffer shows.
+type disk struct{}
+
+func (disk) Look(path string, _ bool, _ int64, done func(buffers.Seen, error)) {
+	seen := buffers.Seen{Path: path}
+	if data, err := os.ReadFile(path); err == nil {
+		seen.Exists, seen.Text, seen.Form = true, buffers.Decoded(data), buffers.Form(data)
+	}
+	if info, err := os.Stat(path); err == nil {
+		seen.Mode, seen.Disk = info.Mode().Perm(), buffers.DiskStateOf(info)
+	}
+	done(seen, nil)
+}
+
+func (disk) Finish(_ string, done func()) { done() }
+func (disk) Settle(done func())           { done() }
+func (disk) Heard(done func())            { done() }
+func (disk) Loaded() []string             { return nil }
+func (disk) Tracks() <-chan struct{} {
+	tracks := make(chan struct{})
+	close(tracks)
+	return tracks
+}
 
 // play plays a test with a review in which the agent has changed nothing yet.
 func play(t *testing.T, play func(w *world)) {
@@ -45,7 +70,7 @@ func play(t *testing.T, play func(w *world)) {
 		w := &world{Session: s, t: t}
 		w.ledger = ledger.New(ledger.Config{
 			Roots: s.Roots, Inside: func(path string) bool { return folder.Inside(path, s.Roots) }, Absolute: s.Absolute, Short: s.Short,
-			Watch: func() ledger.Watch { return nil }, Files: buffers.New(noBuffers{}),
+			Watch: func() ledger.Watch { return disk{} }, Files: buffers.New(w),
 			Claimed: func(string) bool { return false }, Others: func(string, review.Content) {},
 			Put: s.Box.Put, Hurry: func() {}, Lacks: func(ledger.Lack) {},
 			Changed: func(files []review.File, gone []int, _ []ledger.Event) {
@@ -98,7 +123,10 @@ func (w *world) writes(name, text string) {
 	} else {
 		told.Created = true
 	}
-	w.On(func() { w.ledger.BeginTurn("", func() {}) })
+	w.On(func() {
+		w.began = time.Now()
+		w.ledger.BeginTurn("", func() {})
+	})
 	if text == "" {
 		told.After, told.Deleted = nil, true
 		must.Do(w.t, os.Remove(path))
