@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,6 +116,18 @@ func TestConversationsComeBack(t *testing.T) {
 				if r.IntN(3) == 0 {
 					p.Status = acp.Set([]session.ToolCallStatus{session.StatusInProgress, session.StatusCompleted}[r.IntN(2)])
 				}
+				switch r.IntN(8) {
+				case 0:
+					p.Name = acp.Set(id)
+				case 1:
+					p.Kind = acp.Set(session.KindEdit)
+				case 2:
+					p.Locations = acp.Set([]session.Location{{Path: "/" + id, Line: r.IntN(9)}})
+				case 3:
+					p.RawInput = acp.Set(json.RawMessage(fmt.Sprint(r.IntN(3))))
+				case 4:
+					p.RawOutput = acp.Set(json.RawMessage(fmt.Sprint(r.IntN(3))))
+				}
 				if r.IntN(3) == 0 {
 					p.Meta = acp.Set(map[string]json.RawMessage{id: json.RawMessage("1")})
 				}
@@ -158,7 +171,9 @@ func TestConversationsComeBack(t *testing.T) {
 			}
 			if a, ok := want[i].(*session.ToolCall); ok {
 				b := got[i].(*session.ToolCall)
-				if !reflect.DeepEqual(a.Content, b.Content) || !reflect.DeepEqual(a.Meta, b.Meta) || a.Shown() != b.Shown() || a.Title != b.Title {
+				if !reflect.DeepEqual(a.Content, b.Content) || !reflect.DeepEqual(a.Meta, b.Meta) || a.Shown() != b.Shown() || a.Title != b.Title ||
+					a.Name != b.Name || a.Kind != b.Kind || !reflect.DeepEqual(a.Locations, b.Locations) ||
+					!bytes.Equal(a.RawInput, b.RawInput) || !bytes.Equal(a.RawOutput, b.RawOutput) {
 					t.Errorf("seed %d: the call %+v came back as %+v", seed, a, b)
 				}
 			}
@@ -363,8 +378,8 @@ func TestCutShort(t *testing.T) {
 	check.Equal(t, stops, 2, "%d turns have ended")
 }
 
-// script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours, "U:" and "A:" a message of
-// either that has no words, or has lost them.
+// script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours, "m:" more of the user's
+// message before, "U:" and "A:" a message of either that has no words, or has lost them.
 func script(lines ...string) (list []session.Update) {
 	for i, l := range lines {
 		words := l[2:]
@@ -375,6 +390,8 @@ func script(lines ...string) (list []session.Update) {
 			list = append(list, session.MessageChunk{MessageID: fmt.Sprint(i), Role: session.RoleUser, Content: text(words)})
 		case 'a':
 			list = append(list, agentSays(fmt.Sprint(i), words))
+		case 'm':
+			list = append(list, session.MessageChunk{MessageID: fmt.Sprint(i - 1), Role: session.RoleUser, Content: text(" " + words)})
 		case 'U':
 			list = append(list, session.MessagePatch{MessageID: fmt.Sprint(i), Role: session.RoleUser})
 		case 'A':
@@ -395,8 +412,15 @@ func TestReplay(t *testing.T) {
 		"it tells less":           {[]string{"t:a", "t:b", "t:c"}, []string{"u:c", "a:3"}, nil, ""},
 		"it tells less, and more": {[]string{"t:a", "t:b", "t:c"}, []string{"u:c", "a:3", "u:d", "a:4"}, nil, "d 4"},
 		"it tells no prompts":     {[]string{"t:a", "t:b"}, []string{"a:1", "a:2"}, nil, ""},
-		"nothing":                 {[]string{"t:a"}, nil, nil, ""},
-		"in words of its own":     {[]string{"t:a", "t:b"}, []string{"u:x", "a:1", "u:y", "a:2", "u:z", "a:3"}, nil, "z 3"},
+		"in pieces, and more":     {[]string{"t:a b", "t:never told"}, []string{"u:a", "m:b", "a:1", "u:c", "m:d", "a:2"}, nil, "c  d 2"},
+		"without an answer":       {[]string{"t:a"}, []string{"u:a", "u:b", "a:2"}, nil, "b 2"},
+		"it ends with ours":       {[]string{"t:a", "t:b"}, []string{"u:a", "a:1", "u:b"}, nil, ""},
+		"it goes on, later":       {[]string{"t:a", "t:never told"}, []string{"u:a", "a:1", "u:c", "a:2"}, []string{"u:d", "a:3"}, "c 2 d 3"},
+		"in other words, and more": {
+			[]string{"t:mend the parser please", "t:never told"}, []string{"u:mend the parser", "a:1", "u:c", "a:2"}, nil, "c 2",
+		},
+		"nothing":             {[]string{"t:a"}, nil, nil, ""},
+		"in words of its own": {[]string{"t:a", "t:b"}, []string{"u:x", "a:1", "u:y", "a:2", "u:z", "a:3"}, nil, "z 3"},
 		"with its context": {
 			[]string{"t:please look at @main.go and mend it"},
 			[]string{"u:please look at [@main.go](file:///main.go) and mend it", "a:1"}, nil, "",
@@ -513,4 +537,243 @@ func TestNothingToWrite(t *testing.T) {
 	s.Close()
 	s.Flush(func() { done++ })
 	check.Equal(t, done, 3, "%d went on")
+}
+
+// Agents repeat a prompt in other words, or with less or more around it; short ones must be the same.
+func TestPromptsThatResemble(t *testing.T) {
+	for _, c := range []struct {
+		own, repeated string
+		want          bool
+	}{
+		{"please look at @main.go and mend it", "please look at [@main.go](file:///main.go) and mend it", true},
+		{"one two three", "and one and two and three and four", true},
+		{"and one and two and three and four", "one two three", true},
+		{"one two three", "one two three", true},
+		{"one two", "one two three", false},
+		{"one two three", "one two", false},
+		{"1 2 3 4 5 6 7 a b c", "1 2 3 4 5 6 7 x y z", true},
+		{"1 2 3 4 5 6 a b c d", "1 2 3 4 5 6 w x y z", false},
+		{"one two three four", "four three two one", false},
+		{"one one one one", "one two three four", false},
+	} {
+		got := Prompt{strings.Fields(c.own)}.resembles(strings.Fields(c.repeated))
+		check.Equal(t, got, c.want, "%q as %q resembles: %t", c.own, c.repeated)
+	}
+}
+
+// A story is of one moment, whatever is said while it is written.
+func TestAStoryStaysAsItWas(t *testing.T) {
+	conv := session.NewConversation(time.Now)
+	say := func(word string) {
+		conv.Apply(agentSays("1", word))
+		conv.Apply(session.ToolCallPatch{ID: "c", Kind: acp.Set(session.KindRead), Title: acp.Set(word), Status: acp.Set(session.StatusCompleted)})
+		conv.Apply(session.PlanUpdate{Entries: []session.PlanEntry{{Content: word}}})
+		conv.Apply(session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{text(word)})})
+	}
+	conv.Apply(ask("go"))
+	say("one")
+	story := NewStory(about, conv, noTerminal)
+	before := story.Markdown().Text()
+	check.Equal(t, strings.Count(before, "one"), 4, "it says so %d times")
+	say("two")
+	for _, e := range conv.Entries {
+		if m, ok := e.(*session.Message); ok {
+			for i := range m.Parts {
+				m.Parts[i].Text = []byte("three")
+			}
+		}
+	}
+	check.Equal(t, story.Markdown().Text(), before, "it has become\n%s")
+}
+
+// What a session is forked from is in the new one's file too.
+func TestAForkBeginsWithWhatWasSaid(t *testing.T) {
+	s := begin(t)
+	past := []Said{{s.clock, ask("first")}, {s.clock, session.TurnEnd{StopReason: session.StopEndTurn}}}
+	s.Begin(past) // of a session without a file
+	s.Open(about)
+	s.Begin(nil)
+	s.apply(session.InfoUpdate{Title: acp.Set("")})
+	if _, err := s.store.Read("a", "s"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a file: %v", err)
+	}
+	s.Begin(past)
+	s.apply(session.InfoUpdate{Title: acp.Set("The title")}) // it belongs to what was said
+	got := s.read(t)
+	check.Equal(t, len(Prompts(got.Said)), 1, "there are %d prompts")
+	check.Equal(t, got.Title(), "The title", "it is called %q")
+}
+
+// A crash loses no more than a moment: what is long, and what waits, is written before the turn ends.
+func TestALongTurnIsWrittenMeanwhile(t *testing.T) {
+	size := func(s *stage) int64 {
+		info, err := os.Stat(s.store.path("a", "s"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0
+		}
+		must.Do(t, err)
+		return info.Size()
+	}
+	for name, say := range map[string]func(*stage){
+		"a long message": func(s *stage) {
+			s.apply(agentSays("1", "begins "), agentSays("1", strings.Repeat("x", waiting)))
+		},
+		"many updates": func(s *stage) {
+			for i := range pending {
+				s.apply(session.Waiting{ToolCallID: fmt.Sprint(i), Open: true})
+			}
+		},
+		"a moment later": func(s *stage) {
+			s.apply(agentSays("1", "so"))
+			s.timers[0]()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			s.Open(about)
+			s.apply(session.SessionStart{}, ask("go"))
+			must.Equal(t, size(s), 0, "%d bytes are written at once")
+			if say(s); size(s) == 0 {
+				t.Error("nothing is written")
+			}
+		})
+	}
+	s := begin(t)
+	s.Open(about)
+	s.apply(session.SessionStart{}, ask("go"), agentSays("1", "one"))
+	s.timers[0]()
+	was := size(s)
+	s.apply(agentSays("2", "two"))
+	check.Equal(t, len(s.timers), 2, "there were %d timers")
+	s.timers[1]()
+	if size(s) == was {
+		t.Error("what is said later is not written")
+	}
+	s.apply(agentSays("3", "three"))
+	s.Close()
+	was = size(s)
+	s.apply(agentSays("3", "four"))
+	s.Flush(nil)
+	if past, err := s.store.Read("a", "s"); err != nil || len(past.Said) != 5 || size(s) != was {
+		t.Errorf("%v; kept are %v", err, past.Said)
+	}
+}
+
+// A line that is too long to be read again is left out, and nothing else.
+func TestWhatIsTooLongIsLeftOut(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	picture := session.Image{MimeType: "image/png", Data: strings.Repeat("A", lineLimit)}
+	s.apply(session.SessionStart{}, ask("go"), session.MessageChunk{MessageID: "1", Role: session.RoleAgent, Content: picture}, agentSays("2", "there"))
+	past := s.read(t)
+	check.Equal(t, len(past.Said), 3, "kept are %d updates")
+	check.Equal(t, past.Damaged, 0, "%d lines are damaged")
+}
+
+// The file has what a terminal has shown, how much was used, and that something unknown came, each once.
+func TestWhatTheEndOfATurnKeeps(t *testing.T) {
+	s := begin(t)
+	s.config.Terminal = func(id string) (session.TerminalPatch, bool) {
+		return session.TerminalPatch{ID: id, Output: acp.Set([]byte("made\n"))}, id != "unknown"
+	}
+	s.Open(about)
+	shows := func(call, id string) session.Update {
+		return session.ToolCallPatch{ID: call, Title: acp.Set("make"), Content: acp.Set([]session.ToolCallContent{session.TerminalRef{TerminalID: id}})}
+	}
+	use := func(used uint64) session.Update { return session.UsageUpdate{Usage: session.Usage{Used: used}} }
+	end := session.TurnEnd{StopReason: session.StopEndTurn}
+	s.apply(session.SessionStart{}, use(1), ask("go"), shows("a", "one"), shows("b", "unknown"),
+		session.ToolCallChunk{ID: "c", Content: []session.ToolCallContent{session.TerminalRef{TerminalID: "two"}}},
+		use(2), use(3), session.UnknownUpdate{Type: "dance", Raw: json.RawMessage(`{"long":1}`)}, end, ask("more"), end,
+		session.Remark{Text: "outside a turn"})
+	var kept []string
+	for _, said := range s.read(t).Said {
+		switch u := said.Update.(type) {
+		case session.TerminalPatch:
+			kept = append(kept, "terminal "+u.ID)
+		case session.UsageUpdate:
+			kept = append(kept, fmt.Sprint("used ", u.Usage.Used))
+		case session.UnknownUpdate:
+			if kept = append(kept, u.Type); bytes.Contains(u.Raw, []byte("long")) {
+				t.Errorf("all of it is kept: %s", u.Raw)
+			}
+		case session.TurnEnd:
+			kept = append(kept, "end")
+		case session.Remark:
+			kept = append(kept, u.Text)
+		}
+	}
+	check.Slice(t, kept, []string{"used 1", "used 3", "dance", "terminal one", "terminal two", "end", "end"}, "kept are %q")
+}
+
+// A session that has no title of the agent's is called by its first prompt, whoever told of that.
+func TestTitles(t *testing.T) {
+	said := func(list ...session.Update) (past Past) {
+		for _, u := range list {
+			past.Said = append(past.Said, Said{Update: u})
+		}
+		return past
+	}
+	for _, c := range []struct {
+		past Past
+		want string
+	}{
+		{said(agentSays("1", "hello")), ""},
+		{said(script("a:hello", "u:mend  it", "u:again")...), "mend it"},
+		{said(ask("first\n line"), ask("second")), "first line"},
+		{said(ask("first"), session.InfoUpdate{Title: acp.Set("The\ntitle")}), "The title"},
+		{said(ask("first"), session.InfoUpdate{Title: acp.Set("The title")}, session.InfoUpdate{Title: acp.Null[string]()}), "first"},
+	} {
+		check.Equal(t, c.past.Title(), c.want, "it is called %q")
+	}
+}
+
+func TestSearch(t *testing.T) {
+	s := begin(t)
+	for i, id := range []string{"one", "two"} {
+		other := about
+		other.ID = id
+		s.Open(other)
+		s.apply(session.SessionStart{}, ask("look for Äpfel"), agentSays("1", "Here.\n\näpfel and ÄPFEL\nnone"), session.TurnEnd{StopReason: session.StopEndTurn})
+		s.Flush(nil)
+		at := time.Now().Add(time.Duration(i) * time.Hour)
+		must.Do(t, os.Chtimes(s.store.path("a", id), at, at))
+	}
+	must.Write(t, s.store.dir, "damaged.jsonl", "no transcript\n")
+	must.Write(t, s.store.dir, "other.txt", "äpfel\n")
+	must.Do(t, os.MkdirAll(filepath.Join(s.store.dir, "folder.jsonl"), 0o777))
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"äpfel", 9, "two 5 ## look for Äpfel|two 9 äpfel and ÄPFEL|one 5 ## look for Äpfel|one 9 äpfel and ÄPFEL"},
+		{"ÄPFEL", 9, "two 9 äpfel and ÄPFEL|one 9 äpfel and ÄPFEL"},
+		{"äpfel", 1, "two 5 ## look for Äpfel"},
+		{"äpfel", 3, "two 5 ## look for Äpfel|two 9 äpfel and ÄPFEL|one 5 ## look for Äpfel"},
+		{"birnen", 9, ""},
+	} {
+		found, err := s.store.Search(t.Context(), c.text, c.limit)
+		must.Do(t, err)
+		var got []string
+		for _, f := range found {
+			got = append(got, fmt.Sprint(f.About.ID, " ", f.Line, " ", f.Text))
+			past, err := s.store.Named(f.Name)
+			if err != nil || past.ID != f.About.ID || f.Line > 2 && !f.At.Equal(s.clock) {
+				t.Errorf("%q is of %s at %v, %v", f.Text, past.ID, f.At, err)
+			}
+		}
+		check.Equal(t, strings.Join(got, "|"), c.want, c.text+" is found as %q")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.store.Search(ctx, "äpfel", 9); err == nil {
+		t.Error("a search that was given up has found all")
+	}
+	var later Past
+	s.store.ReadLater("a", "two", s.config.Background, func(p Past, err error) {
+		must.Do(t, err)
+		later = p
+	})
+	check.Equal(t, later.ID, "two", "read is %q")
 }

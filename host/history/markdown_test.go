@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -161,6 +162,20 @@ func TestMarkdownOfAFile(t *testing.T) {
 		"a question to the editor": {
 			[]session.Update{asked}, "✓ **tool** asked the editor: diagnostics\n\n```\nnothing\n```\n",
 		},
+		"a message of several kinds": {
+			[]session.Update{
+				agentSays("1", "See "), agentSays("1", "this:"),
+				session.MessageChunk{MessageID: "1", Role: session.RoleAgent, Content: session.ResourceLink{URI: "file:///p/a", Name: "a", Title: "The a"}},
+				session.MessageChunk{MessageID: "1", Role: session.RoleAgent, Content: session.Resource{URI: "file:///p/b", Text: "its text"}},
+				session.MessageChunk{MessageID: "1", Role: session.RoleAgent, Content: session.Image{MimeType: "image/png", Data: "AA=="}},
+				agentSays("1", "So."),
+			},
+			"See this:\n\n[The a](file:///p/a)\n\n[b](file:///p/b)\n\n[image image/png 1 bytes]\n\nSo.\n",
+		},
+		"headings, and what is none": {
+			[]session.Update{agentSays("1", "# 1\n##### 5\n###### 6\n####### 7\n#none\n # none\n~~~~ sh\n~~~\n# no\n```\n# no\n~~~~~\n# 1\n`#`\n# 1")},
+			"### 1\n###### 5\n###### 6\n####### 7\n#none\n # none\n~~~~ sh\n~~~\n# no\n```\n# no\n~~~~~\n### 1\n`#`\n### 1\n",
+		},
 		"a compaction that failed": {
 			[]session.Update{session.CompactionPatch{ID: "c", Status: "failed", Error: acp.Set("out of memory")}},
 			"<details>\n<summary>Compacting the context: out of memory</summary>\n\n</details>\n",
@@ -179,5 +194,18 @@ func TestMarkdownOfAFile(t *testing.T) {
 			_, got, _ := strings.Cut(past.Story().Markdown().Text(), "## go\n\n")
 			check.Equal(t, got, c.want, "it is told as\n%s")
 		})
+	}
+}
+
+// A file of the user's is only replaced where they say so, and then all of it.
+func TestWriteFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "story.md")
+	must.Do(t, WriteFile(name, []byte("the first story\n"), false))
+	if err := WriteFile(name, []byte("another\n"), false); !errors.Is(err, os.ErrExist) {
+		t.Errorf("it is replaced: %v", err)
+	}
+	must.Do(t, WriteFile(name, []byte("another\n"), true))
+	if got, err := os.ReadFile(name); err != nil || string(got) != "another\n" {
+		t.Errorf("%v; it has %q", err, got)
 	}
 }
