@@ -9,7 +9,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/diff"
@@ -17,6 +19,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -317,5 +320,30 @@ func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	close(may)
 	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
 		t.Errorf("then it is +%d %q", f.Added, f.Note)
+	}
+}
+
+// The diff that is meant is that of the call with an id, or the last that has one.
+func TestWhichDiffIsMeant(t *testing.T) {
+	s, dir, may := newScene(t)
+	close(may)
+	conv := session.NewConversation(time.Now)
+	s.config.Conversation = conv
+	tells := func(id string, content ...session.ToolCallContent) {
+		conv.Apply(session.ToolCallPatch{ID: id, Content: acp.Set(content)})
+		s.on(func() { s.Observe(conv.ToolCall(id)) })
+	}
+	d := replacing(filepath.Join(dir, "a"), "x", "y")
+	tells("first", d)
+	tells("last", d)
+	tells("talks", session.ContentItem{Content: session.Text{Text: "so"}})
+	for id, want := range map[string]string{"first": "first", "": "last", "talks": "", "unknown": ""} {
+		got := ""
+		s.on(func() {
+			if call := s.meant(rpc.ShowDiff{Call: id}); call != nil {
+				got = call.ID
+			}
+		})
+		check.Equal(t, got, want, "with "+id+" it is that of %q")
 	}
 }

@@ -239,6 +239,7 @@ func TestOf(t *testing.T) {
 		{"a binary file", change("a", "b"), Now{Text: ptr("\x00")}, "modify +0 -0: binary file\n"},
 		{"told to be binary", session.Diff{Path: "/a", FileType: "binary"}, Now{}, "modify +0 -0: binary file\n"},
 		{"a folder", session.Diff{Path: "/a", Operation: session.OperationAdd, FileType: "directory"}, Now{}, "add +0 -0: folder\n"},
+		{"a link", session.Diff{Path: "/a", FileType: "symlink"}, Now{}, "modify +0 -0: symbolic link\n"},
 		{"nothing told", session.Diff{Path: "/a"}, Now{Text: ptr("a\n")}, "modify +0 -0: the agent says nothing more about it\n"},
 		{
 			"a patch", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten)},
@@ -338,7 +339,7 @@ func TestWords(t *testing.T) {
 // Of a long line the changed part is found, between characters.
 func TestChangedPart(t *testing.T) {
 	before, after := strings.Repeat("größe ", 2000), strings.Repeat(" ändern", 2000)
-	for _, c := range [][2]string{{"ä", "ö"}, {"one", "three"}, {"", "new"}, {"aaa", "aa"}, {"", ""}} {
+	for _, c := range [][2]string{{"ä", "ö"}, {"one", "three"}, {"é", "ĩ"}, {"", "new"}, {"aaa", "aa"}, {"", ""}} {
 		old, text := before+c[0]+after, before+c[1]+after
 		from, to := changedWords(old, text)
 		cut := func(text string, spans []Span) string {
@@ -417,5 +418,38 @@ func TestName(t *testing.T) {
 		"B → A (copy)": {Path: "a", OldPath: "b", Operation: session.OperationCopy},
 	} {
 		check.Equal(t, f.Name(upper), want, "got %q")
+	}
+}
+
+// A file that an agent calls moved to where it was is not moved.
+func TestNotMoved(t *testing.T) {
+	d := change("a\n", "b\n")
+	for old, want := range map[string]string{d.Path: "", "/old": "/old"} {
+		d.OldPath = old
+		check.Equal(t, Told(d).OldPath, want, "it was at %q")
+	}
+}
+
+// A change as diff -u writes it, for tools and people that read it: a side without a file is /dev/null.
+func TestUnified(t *testing.T) {
+	patch := "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+	for name, c := range map[string]struct {
+		d          session.Diff
+		name, want string
+	}{
+		"a change":             {session.Diff{OldText: ptr("a\n"), NewText: ptr("b\n")}, "f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"},
+		"of an absolute path":  {session.Diff{OldText: ptr("a\n"), NewText: ptr("b\n")}, "/f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"},
+		"a new file":           {session.Diff{NewText: ptr("b\n")}, "f", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+b\n"},
+		"a new file, told":     {session.Diff{Operation: session.OperationAdd, OldText: ptr(""), NewText: ptr("b\n")}, "f", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+b\n"},
+		"without a new text":   {session.Diff{OldText: ptr("a\n")}, "f", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
+		"a removal, told":      {session.Diff{Operation: session.OperationDelete, OldText: ptr("a\n"), NewText: ptr("")}, "f", "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"},
+		"a removal, no text":   {session.Diff{Operation: session.OperationDelete}, "f", "delete f"},
+		"nothing":              {session.Diff{}, "f", "f"},
+		"a patch":              {session.Diff{OldText: ptr(""), Patch: patch}, "f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"},
+		"a patch of a removal": {session.Diff{Operation: session.OperationDelete, Patch: patch}, "f", "--- a/f\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n"},
+		"a patch of a move":    {session.Diff{OldPath: "/x", Patch: patch}, "f", patch},
+		"a patch of a mode":    {session.Diff{Patch: "old mode 100644\nnew mode 100755\n"}, "f", "old mode 100644\nnew mode 100755\n"},
+	} {
+		check.Equal(t, Unified(c.d, c.name), c.want, name+" is\n%s")
 	}
 }

@@ -2,13 +2,17 @@ package diffview
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/diff"
+	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -197,5 +201,108 @@ func TestPlacesOfHunks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Neovim gets many changes of a file in pieces, in their order, and no line that it would draw slowly.
+func TestInlineChangesComeInPieces(t *testing.T) {
+	const n = pieceLines
+	v := Of(changedFile(strings.Repeat("same\nold\n", n), strings.Repeat("same\nnew\n", n)), "inline")
+	at := 0
+	for i, p := range v.Pieces {
+		lines := 0
+		for _, c := range p.Changes {
+			if lines += len(c.Old) + len(c.New); c.OldAt <= at {
+				t.Fatalf("piece %d has line %d after %d", i, c.OldAt, at)
+			}
+			at = c.OldAt
+		}
+		if lines > pieceLines/4 {
+			t.Errorf("piece %d has %d lines", i, lines)
+		}
+	}
+	check.Equal(t, at, 2*n, "the last change is of line %d")
+	check.Equal(t, len(v.Pieces), 8, "there are %d pieces")
+}
+
+// The words of a long line that are shown stay marked, those behind where it is cut do not.
+func TestLongLinesAreCut(t *testing.T) {
+	line := diff.Line{Text: strings.Repeat("x", longLine+1), Words: []diff.Span{{Start: 0, End: 1}, {Start: 9, End: longLine}, {Start: 9, End: longLine + 1}}}
+	cut := short(line)
+	check.Equal(t, cut.Text, strings.Repeat("x", longLine)+"…", "it is %q")
+	check.Slice(t, cut.Words, line.Words[:2], "marked are %v")
+	line.Text = line.Text[1:]
+	check.Equal(t, short(line).Text, line.Text, "one that is not too long is %q")
+}
+
+// Each side of a change is called by what it is.
+func TestLabels(t *testing.T) {
+	short := func(path string) string { return "~" + path }
+	for _, c := range []struct {
+		f    diff.FileDiff
+		done bool
+		want string
+	}{
+		{diff.FileDiff{Located: true}, false, "now, proposed"},
+		{diff.FileDiff{Located: true}, true, "before, after"},
+		{diff.FileDiff{}, true, "old text, new text"},
+		{diff.FileDiff{Located: true, Operation: session.OperationAdd}, false, "no file, new file"},
+		{diff.FileDiff{Located: true, Operation: session.OperationDelete}, true, "before, deleted"},
+		{diff.FileDiff{Located: true, Operation: session.OperationMove, OldPath: "/a"}, false, "now, moved from ~/a"},
+		{diff.FileDiff{Located: true, Operation: session.OperationCopy, OldPath: "/a"}, false, "now, copied from ~/a"},
+	} {
+		before, after := Labels(c.f, c.done, short)
+		check.Equal(t, before+", "+after, c.want, "they are %s")
+	}
+}
+
+// listener is a Neovim that takes pieces until it needs no more, or fails.
+type listener struct {
+	takes int
+	fails bool
+	heard []string
+}
+
+func (l *listener) Batch(ops []any) (answers []any, busy time.Duration, err error) {
+	for _, op := range ops {
+		answer := []any{true, true}
+		switch args := op.([]any)[1].(type) {
+		case rpc.DiffPiece:
+			l.heard = append(l.heard, fmt.Sprint(args.ID, args.New))
+			if l.takes--; l.takes < 0 && l.fails {
+				answer = []any{false, "no such window"}
+			} else if l.takes < 0 {
+				answer = []any{true, false}
+			}
+		case rpc.Callback:
+			_, answered := args.Result.(rpc.Diff)
+			l.heard = append(l.heard, fmt.Sprint(args.ID, " ", answered, args.Error))
+		}
+		answers = append(answers, answer)
+	}
+	return answers, 0, nil
+}
+
+// Whoever waits for a diff hears that it is there, or that it will not come.
+func TestAViewIsSentPieceByPiece(t *testing.T) {
+	for _, c := range []struct {
+		l    *listener
+		want []string
+	}{
+		{&listener{takes: 9}, []string{"7 [a]", "7 [b]", "7 true"}},
+		{&listener{takes: 1}, []string{"7 [a]", "7 [b]", "7 false"}},
+		{&listener{takes: 0}, []string{"7 [a]", "7 false"}},
+		{&listener{takes: 1, fails: true}, []string{"7 [a]", "7 [b]", "7 false"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			nvim := editor.New(c.l)
+			go nvim.Run()
+			Send(nvim, slog.New(slog.DiscardHandler), 7, []rpc.DiffPiece{{New: []string{"a"}}, {New: []string{"b"}}}, rpc.Diff{})
+			time.Sleep(time.Second)
+			synctest.Wait()
+			nvim.Close()
+			synctest.Wait()
+			check.Slice(t, c.l.heard, c.want, "Neovim hears %q")
+		})
 	}
 }
