@@ -144,6 +144,10 @@ func TestDecisionsAboutLoadedTurns(t *testing.T) {
 			[]FileChange{{Path: "f", After: two, Made: true}, {Path: "g", OldPath: "f", Before: one, After: one}}, "f", "", two, none,
 			[]FileChange{{Path: "g", OldPath: "f", Before: one, After: one}},
 		},
+		"one that was moved and removed": {
+			[]FileChange{{Path: "f", Before: one, After: two}, {Path: "g", Left: "h", Before: one, After: none}}, "f", "", two, one,
+			[]FileChange{{Path: "g", Left: "h", Before: one, After: none}},
+		},
 		"others": {
 			[]FileChange{{Path: "f", Before: one, After: two}, {Path: "g", Before: one, After: two, Under: true}, {Path: "h", Before: one.Mark(), After: two.Mark(), Typed: true}}, "f", "", two, one,
 			[]FileChange{{Path: "g", Before: one, After: two, Under: true}, {Path: "h", Before: one.Mark(), After: two.Mark(), Typed: true}},
@@ -185,5 +189,16 @@ func TestAFileIsRenamed(t *testing.T) {
 	h.Renamed("f", "h")
 	if got := h.Turns[0].Files; got[0].Path != "h" || got[1].Path != "g" || got[1].OldPath != "f" || h.Turns[1].Files[0].Path != "h" || files[0].Path != "f" {
 		t.Errorf("the turns have %+v and %+v, of %+v", got, h.Turns[1].Files, files)
+	}
+}
+
+// What any turn says of a path, also one that was undone, and what the file was called before.
+func TestWhatTurnsName(t *testing.T) {
+	h := History{
+		Turns:  []*Turn{{Files: []FileChange{{Path: "a"}}}, {Files: []FileChange{{Path: "b", OldPath: "old"}}}},
+		Undone: []Undone{{Files: []FileChange{{Path: "c"}, {Path: "d", OldPath: "was"}}}},
+	}
+	for path, want := range map[string]bool{"a": true, "b": true, "old": true, "c": true, "d": true, "was": true, "e": false} {
+		check.Equal(t, h.Names(path), want, path+" is named: %t")
 	}
 }
