@@ -155,6 +155,7 @@ func TestStoppedCommands(t *testing.T) {
 // How far a command is stopped by a pattern. With a * in all of its words it is not found by the names in a text.
 func TestHowFarACommandIsStopped(t *testing.T) {
 	for line, want := range map[string]match{
+		"etc **|./link x": maybe, "etc x|./link y": no, "etc **|./other x": no,
 		"rm **|- rm x": yes, "rm **|RM x": no, "rm|rm-x y": no, "git push **|git-push x": yes, "git push x|git-push x": yes, "git push **|git-pull x": no,
 		"rm **|echo --x=[rm]": no, "rm **|docker ps 'a=[rm]'": no, "rm **|docker ps a=[rm]": maybe,
 		"r* **|sudo x rm z": maybe, "r* **|sudo x /bin/rm z": maybe, "g* p* **|sudo x git -C . push": maybe, "r*|sudo -Z me sh x.sh": maybe, "r*|sudo -Z me env -S y": maybe, "r*|sudo y sh x.sh": no,
