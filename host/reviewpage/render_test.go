@@ -76,6 +76,8 @@ func cases(t *testing.T) []struct {
 		{ID: 2, First: 20, Last: 20, Beside: "line 20", Text: "this was right"},
 		{ID: 3, First: 28, Last: 29, Text: "look here too"},
 	}
+	behind := file(1, decided(t, "/p/a", text("one\n"), text("1\n"), ""), true)
+	behind.Remarks = []review.Remark{{ID: 1, First: 7, Last: 7, Text: "what was here?"}}
 	several := file(1, decided(t, "/p/a.lua", text(long), text(three), ""), false)
 	several.Also, several.Conflicts = []string{"Gemini · tests"}, 2
 	several.Remarks = remarked.Remarks
@@ -106,6 +108,10 @@ func cases(t *testing.T) []struct {
 			ID: -1, Name: "other.lua", Open: true, File: review.File{Path: "/p/other.lua"},
 			Remarks: []review.Remark{{ID: 9, First: 9, Last: 10, Quoted: []string{"nine", "ten"}, Text: "why?"}},
 		}}},
+		{"a folder that is new", Header{}, []Entry{
+			file(1, decided(t, review.Folder("/p/build"), review.Content{}, review.Opaque("150000 files at 12:03:44"), ""), true),
+		}},
+		{"a comment behind the end", Header{}, []Entry{behind}},
 		{"with others", Header{}, []Entry{several}},
 		{"the end of the file", Header{}, []Entry{file(1, decided(t, "/p/a", text("one\ntwo\n"), text("one\n2"), ""), true)}},
 		{"many digits", Header{}, []Entry{file(1, decided(t, "/p/a", text(numbers(1, 1200)), text(changed(numbers(1, 1200), "line 7\n", "", "line 1100\n", "x\n")), ""), true)}},
