@@ -138,6 +138,33 @@ func TestCommentsOnThePage(t *testing.T) {
 	})
 }
 
+// A comment on a line that is not in the file is beside that line; one that the user leaves, or empties, is gone.
+func TestCommentsBesideLines(t *testing.T) {
+	play(t, func(w *world) {
+		must.Write(t, w.Cwd, "a", "1\n2\n3\n")
+		w.writes("a", "1\ntwo\n3\n")
+		w.open()
+		at := func(words string, want string) {
+			t.Helper()
+			w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at(words)}) })
+			w.Expect("answer 0 " + want + " ")
+		}
+		write := func(m rpc.Comment) { w.do(func() { w.review.Comments.Write(m) }) }
+		at("● 2 - 2", "{1 a 2 2 }")
+		write(rpc.Comment{ID: 1, Text: "was right"})
+		at("● 2 + two", "{2 a 2 2 }") // the new line in its place is another
+		write(rpc.Comment{ID: 2, Text: "is wrong"})
+		at("● 2 - 2", "{1 a 2 2 was right}")
+		at("3 3", "{3 a 3 3 }")
+		write(rpc.Comment{ID: 3, Dropped: true})
+		write(rpc.Comment{ID: 3, Text: "too late"})
+		write(rpc.Comment{ID: 2, Text: " \n"})
+		at("● 2 + two", "{4 a 2 2 }")
+		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
+		w.Expect("sent My comments on your changes:\n\na:2\n```diff\n-2\n```\nwas right", "answer 0 false ")
+	})
+}
+
 // What the agent was told before its session was resumed is not told again.
 func TestRestoredCommentsAndRefusals(t *testing.T) {
 	play(t, func(w *world) {

@@ -136,3 +136,33 @@ func TestSelectionOfChangesThatAreAlike(t *testing.T) {
 	both := selecting([]selected{{Change: seen.Changes()[0], whole: true}, {Change: seen.Changes()[0], whole: true}})
 	check.Slice(t, both(now).Hunks, []int{0, 1}, "the same twice is found as %v")
 }
+
+// A hunk that is decided by its number is the one that it was, wherever the user's typing has moved it.
+func TestHunkNow(t *testing.T) {
+	hunk := func(at, removed, added int) review.Hunk {
+		return review.Hunk{OldStart: at, OldCount: removed, NewStart: at, NewCount: added, State: review.Pending}
+	}
+	f := review.File{Hunks: []review.Hunk{hunk(1, 1, 1), hunk(5, 1, 2), hunk(9, 1, 2), hunk(13, 2, 2)}}
+	known := func(at, removed, added int) review.Hunk {
+		h := hunk(at, removed, added)
+		h.State = ""
+		return h
+	}
+	for _, c := range []struct {
+		what string
+		n    int
+		was  review.Hunk
+		want int
+	}{
+		{"as it was", 1, known(5, 1, 2), 1},
+		{"known by its number alone", 2, review.Hunk{}, 2},
+		{"another number", 0, known(9, 1, 2), 2},
+		{"moved by lines above", 2, known(8, 1, 2), 2},
+		{"moved, and of another number", 3, known(8, 1, 2), 1},
+		{"of other lines", 1, known(5, 1, 3), -1},
+		{"of other old lines", 1, known(5, 3, 2), -1},
+		{"behind the last", 4, review.Hunk{}, -1},
+	} {
+		check.Equal(t, hunkNow(f, c.n, c.was), c.want, c.what+" it is %d")
+	}
+}
