@@ -129,7 +129,7 @@ func TestConversationsComeBack(t *testing.T) {
 					p.RawOutput = acp.Set(json.RawMessage(fmt.Sprint(r.IntN(3))))
 				}
 				if r.IntN(3) == 0 {
-					p.Meta = acp.Set(map[string]json.RawMessage{id: json.RawMessage("1")})
+					p.Meta = acp.Set(map[string]json.RawMessage{fmt.Sprint("m", r.IntN(3)): json.RawMessage(fmt.Sprint(r.IntN(3)))})
 				}
 				u = p
 			case 7:
@@ -266,7 +266,10 @@ func TestNothingStandsInAFileBeforeSomethingIsSaid(t *testing.T) {
 	if list, err := s.store.List(); err != nil || len(list) != 2 {
 		t.Errorf("the list is %v, %v", list, err)
 	}
+	s.apply(agentSays("1", "forget it"))
 	s.Drop()
+	s.apply(agentSays("1", "all of it"), session.TurnEnd{StopReason: session.StopEndTurn}) // nobody keeps it
+	s.Flush(nil)
 	list, err := s.store.List()
 	if err != nil || len(list) != 1 || list[0].Title != "The title" || list[0].About.ID != "s" {
 		t.Errorf("the list is %v, %v", list, err)
