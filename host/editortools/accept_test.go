@@ -2,13 +2,21 @@ package editortools
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -56,14 +64,22 @@ func TestAcceptAgain(t *testing.T) {
 	<-over
 }
 
+// serving returns a server whose socket is in a folder, and the grant of an agent.
+func serving(t *testing.T, folder string, background func(func())) (*Server, *Grant) {
+	t.Helper()
+	ignore := func(string, []string) {}
+	s := New(Config{Log: slog.New(slog.DiscardHandler), Background: background, Hide: ignore, Unhide: ignore, Connected: func() {}})
+	s.Offer(rpc.EditorTools{Tools: []string{"read"}, Folder: folder})
+	g, err := s.Grant("agent")
+	must.Do(t, err)
+	t.Cleanup(s.Close)
+	return s, g
+}
+
 // Whoever has said nothing yet does not keep the host from its end.
 func TestCloseSendsTheSilentAway(t *testing.T) {
 	var background sync.WaitGroup
-	s := New(Config{Log: slog.New(slog.DiscardHandler), Background: background.Go, Hide: func(string, []string) {}, Unhide: func(string, []string) {}})
-	s.Offer(rpc.EditorTools{Tools: []string{"read"}, Folder: t.TempDir()})
-	if _, err := s.Grant("agent"); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := serving(t, t.TempDir(), background.Go)
 	var silent []net.Conn
 	for range maxUnknown + 3 { // some of whom wait to be heard
 		conn, err := net.Dial("unix", s.socket())
@@ -78,4 +94,76 @@ func TestCloseSendsTheSilentAway(t *testing.T) {
 			t.Fatalf("it is told %q", said)
 		}
 	}
+}
+
+// One process of an agent has no more than its share of clients; one that is refused hears why.
+func TestTooManyClients(t *testing.T) {
+	var background sync.WaitGroup
+	s, g := serving(t, t.TempDir(), background.Go)
+	connect := func() (net.Conn, string) {
+		conn, err := net.Dial("unix", s.socket())
+		must.Do(t, err)
+		t.Cleanup(func() { conn.Close() })
+		_, err = fmt.Fprintln(conn, g.token)
+		must.Do(t, err)
+		said, _ := readHello(conn)
+		return conn, said
+	}
+	for i := range maxClients {
+		if _, said := connect(); said != greeting {
+			t.Fatalf("client %d is told %q", i, said)
+		}
+	}
+	_, said := connect()
+	check.Equal(t, said, "refused: the agent has ended, or has too many clients", "one more is told %q")
+	s.Close()
+	background.Wait()
+}
+
+// A folder whose path is too long for a socket's address is left as it is, and the socket is elsewhere.
+func TestSocketInADeepFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", maxSocketPath))
+	must.Do(t, os.Mkdir(dir, 0o700))
+	var background sync.WaitGroup
+	s, _ := serving(t, dir, background.Go)
+	conn, err := net.Dial("unix", s.socket())
+	must.Do(t, err)
+	conn.Close()
+	left, err := os.ReadDir(dir)
+	must.Do(t, err)
+	check.Equal(t, len(left), 0, "%d things are left in the folder")
+	s.Close()
+	background.Wait()
+	if _, err := os.Stat(s.folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the socket is left: %v", err)
+	}
+}
+
+// A program that Neovim does not let in says so, in the words of Neovim.
+func TestRelayIsRefused(t *testing.T) {
+	s, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	t.Setenv(socketVariable, s.socket())
+	for token, want := range map[string]string{
+		"":            "only an agent that runs in Neovim can start this; see :help acp-editor-tools",
+		"x" + g.token: "not let in by Neovim: refused: its token belongs to no running agent",
+	} {
+		t.Setenv(tokenVariable, token)
+		if err := Relay(t.Context(), strings.NewReader(""), io.Discard); err == nil || err.Error() != want {
+			t.Errorf("with the token %q it fails with %v; want %s", token, err, want)
+		}
+	}
+}
+
+// An agent that cannot start our server works without its tools, and the user hears why.
+func TestAgentThatTakesNoServerOfOurKind(t *testing.T) {
+	_, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	var said []string
+	base := feature.Base{Title: "Scripted", Remark: func(severity, text string) { said = append(said, severity+": "+text) }}
+	tools := NewTools(base, &Caller{}, ToolsConfig{
+		Grant: func() (*Grant, error) { return g, nil },
+		Info:  func() session.Info { return session.Info{HTTPServers: true} },
+	})
+	check.Equal(t, len(tools.AddTo(nil)), 0, "it gets %d servers")
+	check.Equal(t, tools.State(), "", "the tools are %q")
+	check.Slice(t, said, []string{"warning: Scripted works without the editor's tools: it takes servers over http only: set editor.transport to 'http'."}, "the user is told %q")
 }

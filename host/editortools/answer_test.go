@@ -51,3 +51,36 @@ func TestLinesOfAFile(t *testing.T) {
 		check.Equal(t, c.lines(test.text), test.want, "%+v: %q", test)
 	}
 }
+
+// A long outline is cut and says so; that of a private file is not told.
+func TestOutline(t *testing.T) {
+	c := &call{Caller: &Caller{
+		Base:    feature.Base{Folder: folder.Folder{Cwd: "/p", Roots: []string{"/p"}}},
+		Private: func(_, _ []string) map[string]bool { return map[string]bool{"/p/.env": true} },
+	}}
+	outline := func(path string, n int) string {
+		var m rpc.EditorToolDone
+		for range n {
+			m.Places = append(m.Places, rpc.EditorPlace{Path: path, Kind: "function", Name: "f", Line: 1})
+		}
+		return c.outline(m)
+	}
+	check.Equal(t, outline("/p/a.go", maxSymbol+7), "407 symbols:"+strings.Repeat("\nfunction f  1", maxSymbol)+"\n+7 more", "the outline is %s")
+	check.Equal(t, outline("/p/.env", 1), "no symbols", "of a private file it is %s")
+}
+
+// Of a long file as many lines are told as an answer takes, and how many follow; a huge line is cut.
+func TestLinesOfALongFile(t *testing.T) {
+	c := &call{}
+	want := "lines 1 to 2000 of 2003:\n" + strings.Repeat("x\n", maxLines) + "+3 more lines"
+	check.Equal(t, c.lines(strings.Repeat("x\n", maxLines+3)), want, "many lines are told as %s")
+	want = "lines 1 to 1 of 2:\n" + strings.Repeat("x", maxBytes) + "\n+1 more lines"
+	check.Equal(t, c.lines(strings.Repeat("x", maxBytes+9)+"\nlast\n"), want, "a huge one is told as %s")
+}
+
+// Of a command's output the end is told, and how much is before it.
+func TestTail(t *testing.T) {
+	text := strings.Repeat("x", maxBytes)
+	check.Equal(t, tail(text), text, "it is %s")
+	check.Equal(t, tail("ab"+text), "+2 bytes before\n"+text, "it is %s")
+}

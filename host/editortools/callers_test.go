@@ -2,6 +2,7 @@ package editortools
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -64,4 +65,20 @@ func TestACallBeforeItIsTold(t *testing.T) {
 			t.Errorf("a call that is never told: %v", err)
 		}
 	})
+}
+
+// Of the tool calls of a long session the last are known, the first are forgotten.
+func TestManyCalls(t *testing.T) {
+	one, two := &Caller{}, &Caller{}
+	c := newCallers()
+	c.Begin(one)
+	c.Begin(two)
+	for i := range maxCalls + 2 {
+		c.Seen(fmt.Sprint("call ", i), one)
+	}
+	check.Equal(t, len(c.calls), maxCalls, "%d calls are known")
+	check.Equal(t, len(c.order), maxCalls, "%d calls are in order")
+	for id, known := range map[string]bool{"call 1": false, "call 2": true, fmt.Sprint("call ", maxCalls+1): true} {
+		check.Equal(t, c.calls[id] == one, known, "whether %q is known is %v", id)
+	}
 }

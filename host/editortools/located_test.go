@@ -68,3 +68,22 @@ func TestLocated(t *testing.T) {
 		check.Equal(t, fmt.Sprintf("%s %d:%d %s", filepath.Base(p.Path), p.Line, p.Column, p.Text), want[i], "got %q")
 	}
 }
+
+// Files beyond those that are read ahead are read too.
+func TestPlacesInManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	c := &call{Caller: &Caller{
+		Base:    feature.Base{Folder: folder.Folder{Cwd: dir, Roots: []string{dir}}},
+		Private: func(_, _ []string) map[string]bool { return nil },
+	}}
+	var found []rpc.EditorLocated
+	for i := range 40 {
+		path := must.Write(t, dir, fmt.Sprintf("f%02d", i), fmt.Sprintf("text %d\n", i))
+		found = append(found, rpc.EditorLocated{Path: path, Encoding: "utf-8", At: []int{0, 5}})
+	}
+	got, _ := c.located(found, rpc.EditorCounted{})
+	must.Equal(t, len(got), len(found), "there are %d places")
+	for i, p := range got {
+		check.Equal(t, p.Text, fmt.Sprintf("text %d", i), "the text in %s is %q", filepath.Base(p.Path))
+	}
+}
