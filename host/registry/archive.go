@@ -16,6 +16,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -239,13 +240,8 @@ func (u *unpacking) local(name string) (string, error) {
 		return "", fmt.Errorf("it has more than %d files", maxEntries)
 	}
 	at := filepath.FromSlash(path.Clean(name))
-	if strings.HasPrefix(name, "/") || strings.Contains(name, `\`) || !filepath.IsLocal(at) {
+	if strings.Contains(name, `\`) || !filepath.IsLocal(at) || slices.Contains(strings.Split(name, "/"), "..") {
 		return "", fmt.Errorf("it has %q, which leads out of its folder", name)
-	}
-	for _, part := range strings.Split(name, "/") {
-		if part == ".." {
-			return "", fmt.Errorf("it has %q, which leads out of its folder", name)
-		}
 	}
 	return at, nil
 }

@@ -27,7 +27,7 @@ func (r *Registry) Hear(name string, h Heard) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := map[string]Heard{}
-	if err := readJSON(r.heardFile(), &all); err != nil && !missing(err) {
+	if readJSON(r.heardFile(), &all) != nil {
 		all = map[string]Heard{} // an unreadable file is replaced
 	}
 	h.At = r.config.Now().UTC().Truncate(time.Second)

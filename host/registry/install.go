@@ -152,11 +152,8 @@ func (r *Registry) install(ctx context.Context, e Entry, w Wanted) (agent Instal
 	if err := r.prune(w.ID); err != nil {
 		return agent, fmt.Errorf("clean the folder of %s: %w", w.ID, err)
 	}
-	r.sweep(w.ID)
-	used, there, err := r.Installed(w.ID)
-	if err != nil {
-		there = false // it is broken: this repairs it
-	}
+	r.sweep()
+	used, there, _ := r.Installed(w.ID) // this repairs what is broken
 	if there && used.Pinned && used.Version != wantedVersion(e, w) {
 		return used, &failure.Failure{Sentence: fmt.Sprintf("%s is pinned to %s.", e.Name, used.Version), Advice: "Unpin it first: p in :Acp agents."}
 	}

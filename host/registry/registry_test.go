@@ -7,13 +7,16 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,7 +142,7 @@ func zipped(t *testing.T, names ...string) []byte {
 	out := zip.NewWriter(&b)
 	for _, name := range names {
 		f, err := out.Create(name)
-		if err == nil {
+		if err == nil && !strings.HasSuffix(name, "/") {
 			_, err = f.Write([]byte("#!/bin/sh\n"))
 		}
 		must.Do(t, err)
@@ -148,10 +151,28 @@ func zipped(t *testing.T, names ...string) []byte {
 	return b.Bytes()
 }
 
+// zippedLink is an archive whose program is a link, and which has a folder.
+func zippedLink(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	out := zip.NewWriter(&b)
+	_, err := out.Create("bin/")
+	must.Do(t, err)
+	h := zip.FileHeader{Name: "bin/tiny"}
+	h.SetMode(fs.ModeSymlink | 0o777)
+	f, err := out.CreateHeader(&h)
+	must.Do(t, err)
+	_, err = f.Write([]byte("/bin/sh"))
+	must.Do(t, err, out.Close())
+	return b.Bytes()
+}
+
 func TestArchives(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"tiny.tar.gz": tarball(t, tar.Header{Name: "bin/", Typeflag: tar.TypeDir, Mode: 0o755}, program),
-		"tiny.zip":    zipped(t, "bin/tiny", "lib/more"),
+		"tiny.zip":    zipped(t, "bin/", "bin/tiny", "lib/more"),
+		"tiny.TGZ":    tarball(t, program),
+		"tiny.tbz2":   bz2(t),
 		"tiny":        []byte("#!/bin/sh\n"), // the program itself
 	} {
 		w := newWorld(t)
@@ -165,6 +186,38 @@ func TestArchives(t *testing.T) {
 		if err != nil || info.Mode() != 0o755 {
 			t.Errorf("%s: the program is %v, %v", name, info.Mode(), err)
 		}
+		text, err := os.ReadFile(agent.Command[0])
+		must.Do(t, err)
+		check.Equal(t, string(text), "#!/bin/sh\n", "%s: the program is %q", name)
+	}
+}
+
+// bz2 is a tarball of the program, which Go cannot compress.
+func bz2(t *testing.T) []byte {
+	data, err := base64.StdEncoding.DecodeString("QlpoOTFBWSZTWXSKh+kAAHF7gMqQAEBoAPaAAEBwYR4gCAggAFQyp6h6hk0Gh6QekElEHqAHpABpP7AihA1KEIfuVg99rIEQDmJpN/CTCrgEMhCTZt9rEvUvSj/C5y61VKzgSQPxdyRThQkHSKh+kA==")
+	must.Do(t, err)
+	return data
+}
+
+// What an archive says can be executed can be, other files cannot; and the user hears what goes on.
+func TestModesAndProgress(t *testing.T) {
+	w := newWorld(t)
+	data := tarball(t, program, tar.Header{Name: "lib/tool", Mode: 0o710}, tar.Header{Name: "lib/data", Mode: 0o666})
+	w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
+	var said []string
+	agent, err := w.install(func(w *Wanted) { w.Progress = func(text string) { said = append(said, text) } })
+	must.Do(t, err)
+	for name, want := range map[string]fs.FileMode{"tool": 0o755, "data": 0o644} {
+		info, err := os.Stat(filepath.Join(filepath.Dir(agent.Command[0]), "../lib", name))
+		must.Do(t, err)
+		check.Equal(t, info.Mode(), want, "%s is %v", name)
+	}
+	check.Slice(t, slices.Compact(said), []string{"downloading · 0 of 1 MB", "unpacking it", "trying to start it"}, "the user is told %q")
+	for _, d := range []struct {
+		have, of int64
+		want     string
+	}{{5 << 20, 7<<20 + 1, "downloading · 5 of 8 MB"}, {5 << 20, -1, "downloading · 5 MB"}, {0, 0, "downloading · 0 MB"}} {
+		check.Equal(t, downloaded(d.have, d.of), d.want, "of %d of %d it is told %q", d.have, d.of)
 	}
 }
 
@@ -183,6 +236,7 @@ func TestBadArchives(t *testing.T) {
 		"leads out":        tarball(t, program, tar.Header{Name: "../out"}),
 		"leads out ":       tarball(t, program, tar.Header{Name: "bin/../../out"}),
 		"leads out  ":      tarball(t, program, tar.Header{Name: "/etc/out"}),
+		"leads out    ":    tarball(t, program, tar.Header{Name: "bin/../out"}), // not out of the folder, yet nobody means well by it
 		"leads out   ":     tarball(t, program, tar.Header{Name: `bin\..\out`}),
 		"neither a file":   tarball(t, program, tar.Header{Name: "link", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}),
 		"neither a file ":  tarball(t, program, tar.Header{Name: "link", Linkname: "bin/tiny", Typeflag: tar.TypeLink}),
@@ -207,11 +261,21 @@ func TestBadArchives(t *testing.T) {
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "more than 0 MB") {
 		t.Errorf("a long one: %v", err)
 	}
-	for _, data := range [][]byte{zipped(t, "bin/tiny", "../out"), zipped(t, "bin/tiny", "/out")} {
+	for _, zip := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"tiny.zip", zipped(t, "bin/tiny", "../out"), "leads out"},
+		{"tiny.zip", zipped(t, "bin/tiny", "/out"), "leads out"},
+		{"tiny.zip", zippedLink(t), "it contains bin/tiny, which is neither a file nor a folder"},
+		{"tiny.zip", []byte("no archive at all"), "not a valid zip file"},
+		{"tiny.tar.xz", data, "archives such as tiny.tar.xz are not supported here"},
+	} {
 		w := newWorld(t)
-		w.publish("1.0.0", "tiny.zip", data, sum(data))
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "leads out") {
-			t.Errorf("a zip: %v", err)
+		w.publish("1.0.0", zip.name, zip.data, sum(zip.data))
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), zip.want) {
+			t.Errorf("%s: %v; want %q", zip.name, err, zip.want)
 		}
 	}
 }
@@ -356,7 +420,7 @@ func TestVersions(t *testing.T) {
 		must.Do(t, os.WriteFile(path, nil, 0o600))
 		must.Do(t, os.Chtimes(path, time.Now(), time.Now().Add(-age)))
 	}
-	w.sweep("")
+	w.sweep()
 	if list, _ := filepath.Glob(filepath.Join(w.config.Folder, "*")); len(list) != 3 { // the index, the lock, and what is being written
 		t.Errorf("left are %q", list)
 	}
@@ -424,99 +488,5 @@ func TestCancelAndTwoAtOnce(t *testing.T) {
 	}
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "cancelled") || w.used() != "" {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// A program named npm stands in for npm here; the scenario has the real one.
-func TestNpm(t *testing.T) {
-	w := newWorld(t)
-	bin := t.TempDir()
-	t.Setenv("PATH", bin)
-	w.config.Env = []string{"PATH=" + bin}
-	w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.2.3", Distribution: Distribution{Npx: &Package{Package: "@some/tiny@1.2.3"}}})
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no npm on the PATH") || !strings.Contains(err.Error(), "nodejs.org") {
-		t.Errorf("without npm: %v", err)
-	}
-	script := "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found.' >&2\nexit 1\n"
-	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
-		t.Errorf("npm does not have it: %v", err)
-	}
-	check.Equal(t, w.used(), "", "it is used: %v")
-}
-
-// A program named uv stands in for uv here: it does with its folders and arguments what uv's documentation says.
-func TestUv(t *testing.T) {
-	w := newWorld(t)
-	bin := t.TempDir()
-	t.Setenv("PATH", bin)
-	w.config.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
-	w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.2.3", Distribution: Distribution{Uvx: &Package{Package: "tiny-cli[acp]==1.2.3", Args: []string{"acp"}}}})
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no uv on the PATH") || !strings.Contains(err.Error(), "docs.astral.sh/uv") {
-		t.Errorf("without uv: %v", err)
-	}
-	uv := func(script string) {
-		t.Helper()
-		must.Do(t, os.WriteFile(filepath.Join(bin, "uv"), []byte("#!/bin/sh\n"+script), 0o755))
-	}
-	uv(`mkdir -p "$UV_TOOL_DIR/tiny-cli/bin" "$UV_TOOL_BIN_DIR"
-echo "$@" >"$UV_TOOL_DIR-said"
-echo '#!/bin/sh' >"$UV_TOOL_DIR/tiny-cli/bin/tiny-cli"
-chmod 755 "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli"
-ln -s "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli" "$UV_TOOL_BIN_DIR/tiny-cli"
-echo 'Installed 1 executable: tiny-cli' >&2
-`)
-	agent, err := w.install()
-	if err != nil || w.used() != "1.2.3" || agent.Via != "uv" || filepath.Base(agent.Command[0]) != "tiny-cli" || agent.Command[1] != "acp" {
-		t.Fatalf("installed: %+v, %v", agent, err)
-	}
-	said, err := os.ReadFile(filepath.Join(w.folder("tiny"), "1.2.3", "tools-said"))
-	if err != nil || string(said) != "tool install tiny-cli[acp]==1.2.3\n" {
-		t.Errorf("uv is told %q, %v", said, err)
-	}
-	uv("echo 'error: No solution found' >&2\nexit 1\n")
-	if _, err := w.install(func(w *Wanted) { w.Version = "2.0.0" }); err == nil || !strings.Contains(err.Error(), "uv could not install Tiny: error: No solution found") {
-		t.Errorf("uv fails: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(w.folder("tiny"), "2.0.0")); err == nil || w.used() != "1.2.3" {
-		t.Errorf("after that %s is used, and the other: %v", w.used(), err)
-	}
-}
-
-func TestIndex(t *testing.T) {
-	w := newWorld(t)
-	own, err := w.Index()
-	if err != nil || len(own.Agents) < 5 {
-		t.Fatalf("the embedded index has %d agents, %v", len(own.Agents), err)
-	}
-	for _, e := range own.Agents {
-		if e.Name == "" || e.Description == "" {
-			t.Errorf("%s lacks something", e.ID)
-		}
-	}
-	w.serve("/bad", []byte(`{"agents": [{"id": "../evil", "version": "1"}, {"id": "evil", "version": "../1"}]}`))
-	w.serve("/html", []byte(`<html>`))
-	for _, path := range []string{"/bad", "/html", "/none"} {
-		if err := w.Refresh(context.Background(), w.server.URL+path); err == nil {
-			t.Errorf("%s is taken", path)
-		}
-	}
-	if err := w.Refresh(context.Background(), "http://192.0.2.1/index.json"); err == nil || !strings.Contains(err.Error(), "https") {
-		t.Errorf("without TLS: %v", err)
-	}
-	if still, err := w.Index(); err != nil || len(still.Agents) != len(own.Agents) {
-		t.Error("the index is another one", err)
-	}
-	w.index(Entry{ID: "one", Name: "One", Version: "1"})
-	if got, _ := w.Index(); len(got.Agents) != 1 || got.Agents[0].ID != "one" || got.Agents[0].Login {
-		t.Errorf("got %v", got)
-	}
-	w.index(Entry{ID: "gemini", Name: "Gemini", Version: "99.0.0"})
-	if got, _ := w.Index(); got.Agents[0].Version != "99.0.0" || !got.Agents[0].Login {
-		t.Errorf("that it needs a login was known: %v", got)
-	}
-	w.index(Entry{ID: "one", Name: "One", Version: "1"})
-	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), `no agent "tiny"`) {
-		t.Errorf("an unknown one: %v", err)
 	}
 }

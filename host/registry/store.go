@@ -158,7 +158,7 @@ func (r *Registry) Uninstall(id string) error {
 		return fmt.Errorf("remove %s: %w", id, err)
 	}
 	_ = os.Remove(r.folder(id)) // unless a version is running
-	r.sweep(id)
+	r.sweep()
 	return nil
 }
 
@@ -212,11 +212,8 @@ func (r *Registry) change(id string, f func(*current) error) (Installed, error) 
 // prune removes what an agent no longer needs: what a killed install left, and versions that are neither used, nor kept
 // for going back, nor running.
 func (r *Registry) prune(id string) error {
-	agent, there, err := r.Installed(id)
+	agent, _, err := r.Installed(id)
 	broken := err != nil // which version is used is not known
-	if broken || !there {
-		agent = Installed{}
-	}
 	list, err := os.ReadDir(r.folder(id))
 	if err != nil {
 		return err

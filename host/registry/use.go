@@ -41,7 +41,7 @@ func (r *Registry) Use(program string) (release func()) {
 	return func() {
 		f.Close()
 		if _, err := os.Stat(filepath.Join(r.folder(parts[0]), currentFile)); err != nil {
-			r.sweep("") // it was removed while running
+			r.sweep() // it was removed while running
 		}
 	}
 }
@@ -77,8 +77,8 @@ func (r *Registry) runs(id, version string) bool {
 const stale = time.Hour
 
 // sweep removes what killed processes left, or what was still running when it was removed: leftovers of uninstalled
-// agents and of partial writes. The folder of the locked agent is left to prune.
-func (r *Registry) sweep(locked string) {
+// agents and of partial writes. The folder of an agent that is locked, here or elsewhere, is left to prune.
+func (r *Registry) sweep() {
 	list, _ := os.ReadDir(r.config.Folder) // without one nothing is left
 	for _, e := range list {
 		path := filepath.Join(r.config.Folder, e.Name())
@@ -89,11 +89,11 @@ func (r *Registry) sweep(locked string) {
 			if time.Since(info.ModTime()) > stale {
 				_ = os.RemoveAll(path)
 			}
-		case e.IsDir() && e.Name() != locked && rightID.MatchString(e.Name()):
+		case e.IsDir():
 			if _, err := os.Stat(filepath.Join(path, currentFile)); !errors.Is(err, os.ErrNotExist) {
 				continue
 			}
-			if unlock, err := r.lock(e.Name()); err == nil { // otherwise it is being installed
+			if unlock, err := r.lock(e.Name()); err == nil { // otherwise it is being installed, or no agent's
 				_ = r.prune(e.Name())
 				_ = os.Remove(path) // if nothing is left
 				unlock()
