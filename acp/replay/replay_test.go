@@ -290,6 +290,7 @@ func TestOddMessages(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	var p paths
+	p.add("/project", "/before") // of an earlier session
 	p.add("/project", `/home/m"e`)
 	p.add("/project/sub/", "/elsewhere")
 	p.add("/", "/nowhere")
@@ -302,6 +303,7 @@ func TestPaths(t *testing.T) {
 		`["file:///project/a?x=<&>"]`:          `["file:///home/m\"e/a?x=<&>"]`,
 		`["/project/sub/a","/project/subway"]`: `["/elsewhere/a","/home/m\"e/subway"]`,
 		`["/projects","/project.txt","/project-x","a/project","~/project","./project","//project"]`: `["/projects","/project.txt","/project-x","a/project","~/project","./project","//project"]`,
+		`["/project2","/project_x","/projecté","é/project"]`:                                        `["/project2","/project_x","/projecté","é/project"]`,
 		`["\\/project"]`:                 `["\\/home/m\"e"]`,
 		`["a\"b", "cd /project && ls"] `: `["a\"b", "cd /home/m\"e && ls"] `,
 		`{"n":1.50,"s":"\u00e9 / /"}`:    `{"n":1.50,"s":"\u00e9 / /"}`,
