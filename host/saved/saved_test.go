@@ -429,3 +429,19 @@ func BenchmarkSave(b *testing.B) {
 	b.ReportMetric(float64(total)/float64(i), "B/save")
 	b.ReportMetric(taking.Seconds()*1000/float64(i), "ms/take")
 }
+
+// A name of a text that is neither the text nor a hash is a damaged file's.
+func TestNamesOfNoText(t *testing.T) {
+	text := named(map[checkpoint.Sum]string{}, func(checkpoint.Sum) ([]byte, error) { return []byte("stored"), nil })
+	hash := strings.Repeat("h", len(checkpoint.Sum{}))
+	for name, want := range map[string]string{"": "", "=": "", "=it": "it", "#" + hash: "stored"} {
+		got, err := text(name)
+		must.Do(t, err)
+		check.Equal(t, got, want, "%q names %q", name)
+	}
+	for _, name := range []string{"it", "#short", "?" + hash} {
+		if got, err := text(name); err == nil {
+			t.Errorf("%q names %q", name, got)
+		}
+	}
+}
