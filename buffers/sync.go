@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -478,7 +479,7 @@ func multibyte(data []byte) bool { return utf8.Valid(data) && utf8.RuneCount(dat
 
 // merge merges what the disk has into the user's unsaved text. Whoever wrote the disk knew what was there before, or
 // what the agent was given, unsaved text included: the latter counts if some of that text is on the disk now. A wrong
-// guess would treat the user's lines as removed. If neither is known, the user's text stays, and all of it conflicts.
+// guess would treat the user's lines as removed. If neither is certain, the user's text stays, and all of it conflicts.
 //
 // With own it is what the user wants back: what they typed next to it is not a conflict.
 func (f *Files) merge(path, mine, theirs string, own bool) (merged string, conflicts []conflict) {
@@ -505,12 +506,21 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 		}
 	}
 	if synced || seen {
-		return merge3(base, mine, theirs)
+		merged, conflicts = merge3(base, mine, theirs)
+		if synced || given.disk || !lacks(merged, mine) {
+			return merged, conflicts
+		}
+		conflicts = nil // the disk may never have had what the agent was given
 	}
 	for _, c := range hunksOf(linediff.Lines(mine), linediff.Lines(theirs)) {
 		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 	}
 	return mine, conflicts
+}
+
+// lacks reports whether a text has lost lines of another one.
+func lacks(text, of string) bool {
+	return slices.ContainsFunc(linediff.Compare(linediff.Lines(of), linediff.Lines(text)), func(e linediff.Edit) bool { return e.A1 > e.A0 })
 }
 
 // takenOver returns the base (see inStep) of a buffer whose unsaved text mine became after as it took in the disk's.

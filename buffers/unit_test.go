@@ -471,6 +471,29 @@ func TestTheUsersWishUnderAConflict(t *testing.T) {
 	}
 }
 
+// Where it is not known what the disk had, what the agent was given is no base for a disk that does not tell of it: the user's
+// unsaved lines are not removed.
+func TestMergeWithoutABase(t *testing.T) {
+	for name, c := range map[string]struct {
+		given      known
+		mine, disk string
+		want       string
+		conflicts  int
+	}{
+		"given the buffer, and nothing on the disk": {known{text: "mine\n"}, "mine\n", "", "mine\n", 1},
+		"given the buffer, and an older disk":       {known{text: "1\nmine\n"}, "1\nmine\n", "1\n", "1\nmine\n", 1},
+		"given the buffer, and made of that":        {known{text: "1\nmine\n"}, "1\nmine\nmore\n", "0\n1\nmine\n", "0\n1\nmine\nmore\n", 0},
+		"given the buffer, a line of which is gone": {known{text: "1\nmine\n"}, "1\nmine\nmore\n", "0\nmine\n", "1\nmine\nmore\n", 2},
+		"given the disk":                            {known{text: "1\n2\n", disk: true}, "1\n2\nmine\n", "one\n2\n", "one\n2\nmine\n", 0},
+	} {
+		f := New(deaf{})
+		f.seen.put("f", c.given)
+		got, conflicts := f.merge("f", c.mine, c.disk, false)
+		check.Equal(t, got, c.want, name+": there is %q")
+		check.Equal(t, len(conflicts), c.conflicts, name+": %d conflicts")
+	}
+}
+
 // What Neovim has failed to write over comes back: where it is gone, in place where it has another text, and not at all where
 // there was no file.
 func TestRestoredAfterAFailedWrite(t *testing.T) {

@@ -325,8 +325,10 @@ func (l *Ledger) takeUpTurn(late saved.Session, done func()) {
 		return
 	}
 	l.interrupted = t
-	for path, is := range t.disk {
-		l.wasInStep(path, is)
+	for _, path := range slices.Concat(keys(t.disk), keys(shown)) {
+		if is, told := l.wasOnDisk(t, path); told {
+			l.wasInStep(path, is)
+		}
 	}
 	ended = ended.Add(beat)
 	as := func(now fileState) fileState { return l.sinceKilled(t, now, shown[now.path], ended) }
@@ -380,10 +382,7 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 	if !shown {
 		return now // it was last seen as the disk had it
 	}
-	had, told := t.disk[now.path]
-	if !told { // then the disk was never told to be another one
-		had, told = l.originals.content(t.first.State(now.path))
-	}
+	had, told := l.wasOnDisk(t, now.path)
 	if !told {
 		return now
 	}
@@ -407,6 +406,14 @@ func (l *Ledger) sinceKilled(t *turn, now fileState, shown bool, ended time.Time
 		l.noteUnsaved(t, now.path)
 	}
 	return fileState{} // the rest is in a buffer
+}
+
+// wasOnDisk returns what the disk had when a buffer was last told of it in a turn that was killed, or else when that began.
+func (l *Ledger) wasOnDisk(t *turn, path string) (review.Content, bool) {
+	if had, told := t.disk[path]; told {
+		return had, true
+	}
+	return l.originals.content(t.first.State(path))
 }
 
 // inLivingBuffer records a change by the agent from what the disk had, which a buffer may have taken over: of a Neovim
