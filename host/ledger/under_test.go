@@ -1369,3 +1369,31 @@ func TestPermissionsGivenOverAConflict(t *testing.T) {
 	w.decide(review.Reject, "")
 	check.Equal(t, w.tree(), `f 700 "f1\nf2\n"`, "there is %s")
 }
+
+// A file that the agent has made under unsaved text, where it had removed one in an earlier turn, is made again by a redo; then
+// the user gives that text up, and refuses all.
+func TestMadeAgainUnderUnsavedTextThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("f", "f1\n")
+	w.edit("f")
+	w.begin()
+	w.sync()
+	w.remove("f")
+	w.follow(w.path("f"), true)
+	w.end()
+	w.types("f", func(string) string { return "u1\n" })
+	w.begin()
+	w.sync()
+	w.write("f", "a1\n")
+	w.sees("f")
+	w.end()
+	for _, again := range []bool{false, true} {
+		w.must(w.undo(again))
+	}
+	check.Equal(t, w.tree(), `f 644 "a1\n"`, "done again, there is %s")
+	w.rereads("f")
+	check.Equal(t, w.sees("f"), "a1\n", "read anew there is %q")
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\n"`, "refused, there is %s")
+}

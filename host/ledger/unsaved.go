@@ -180,7 +180,7 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 	made := len(list) > 0 && !list[0].was.Exists
 	if made {
 		list[0].was = list[0].before // the agent had removed it
-		if list[0].fresh {
+		if list[0].fresh && list[0].turn != nil {
 			list[0].turn.Changed(now.path, review.Content{}, list[0].before)
 		}
 	}
