@@ -55,16 +55,11 @@ func (c clientOf) Elicit(e session.ElicitationRequest) {
 			cancel()
 		}
 	}
-	switch s, err := c.routes.session(e.SessionID); {
-	case err == nil:
+	if e.SessionID != "" {
+		c.routes.ask(e.SessionID, ask, cancel)
+	} else if s := c.routes.unnamedOf(c.sessions()); s != nil {
 		ask(s)
-	case e.SessionID == "":
-		if s := c.routes.unnamedOf(c.sessions()); s != nil {
-			ask(s)
-			return
-		}
-		cancel()
-	case !c.routes.keep(e.SessionID, ask):
+	} else {
 		cancel()
 	}
 }

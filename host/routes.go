@@ -14,27 +14,42 @@ import (
 type routes struct {
 	mu       sync.Mutex // guards the fields below
 	sessions map[string]*Session
-	unnamed  int                         // how many session/new are unanswered
-	early    map[string][]func(*Session) // messages meanwhile for unknown ids
-	earlyIDs []string                    // those ids, in the order they came
+	unnamed  int                // how many session/new are unanswered
+	early    map[string][]early // messages meanwhile for unknown ids
+	earlyIDs []string           // those ids, in the order they came
+}
+
+// early is a message that came before its session was named.
+type early struct {
+	pass func(*Session)
+	drop func() // is called instead if there is no such session; nil for none
+}
+
+// drop drops messages. It may answer the agent, so r.mu is not held.
+func drop(messages []early) {
+	for _, m := range messages {
+		if m.drop != nil {
+			m.drop()
+		}
+	}
 }
 
 // earlyLimit bounds what is kept for a session that the agent has not named yet, and for how many ids.
 const earlyLimit = 256
 
 func newRoutes() *routes {
-	return &routes{sessions: map[string]*Session{}, early: map[string][]func(*Session){}}
+	return &routes{sessions: map[string]*Session{}, early: map[string][]early{}}
 }
 
 // add directs a session's messages to s, beginning with those that came before its id was known. Reader goroutine.
 func (r *routes) add(id string, s *Session) {
 	r.mu.Lock()
 	r.sessions[id] = s
-	early := r.early[id]
+	messages := r.early[id]
 	delete(r.early, id)
 	r.mu.Unlock()
-	for _, f := range early {
-		f(s)
+	for _, m := range messages {
+		m.pass(s)
 	}
 }
 
@@ -56,58 +71,67 @@ func (r *routes) awaitName() {
 
 // named says that the agent has answered; messages for other ids are for sessions that are not open.
 func (r *routes) named() {
+	var dropped []early
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.unnamed--; r.unnamed == 0 {
+		dropped = slices.Concat(slices.Collect(maps.Values(r.early))...)
 		clear(r.early)
 		r.earlyIDs = nil
 	}
+	r.mu.Unlock()
+	drop(dropped)
 }
 
 // forgetEarly drops the messages for a session that was not open.
 func (r *routes) forgetEarly(id string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	dropped := r.early[id]
 	delete(r.early, id)
+	r.mu.Unlock()
+	drop(dropped)
 }
 
 // to runs f for the session of an id. For an unknown id it waits until session/new is answered.
 func (r *routes) to(id string, f func(*Session)) {
+	r.pass(id, early{pass: f})
+}
+
+// ask is to for a request, which is refused where no session has its id.
+func (r *routes) ask(id string, f func(*Session), refuse func()) {
+	r.pass(id, early{f, refuse})
+}
+
+func (r *routes) pass(id string, m early) {
+	dropped := []early{m}
 	r.mu.Lock()
 	s := r.sessions[id]
 	if s == nil && r.unnamed > 0 {
-		r.keepEarly(id, f)
+		dropped = r.keepEarly(id, m)
 	}
 	r.mu.Unlock()
 	if s != nil {
-		f(s)
+		m.pass(s)
+		return
 	}
+	drop(dropped)
 }
 
-// keep keeps f for a session that the agent is about to name; it reports whether there may be one.
-func (r *routes) keep(id string, f func(*Session)) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.unnamed == 0 {
-		return false
-	}
-	r.keepEarly(id, f)
-	return true
-}
-
-// keepEarly keeps f for an unknown id; if there are too many ids, the oldest is dropped. r.mu is held.
-func (r *routes) keepEarly(id string, f func(*Session)) {
+// keepEarly keeps a message for an unknown id, and returns what there is no room for: of too many ids the oldest is
+// dropped. r.mu is held.
+func (r *routes) keepEarly(id string, m early) (dropped []early) {
 	list, known := r.early[id]
 	if len(list) >= earlyLimit {
-		return
+		return []early{m}
 	}
 	if !known {
 		if r.earlyIDs = append(r.earlyIDs, id); len(r.earlyIDs) > earlyLimit {
+			dropped = r.early[r.earlyIDs[0]]
 			delete(r.early, r.earlyIDs[0])
 			r.earlyIDs = r.earlyIDs[1:]
 		}
 	}
-	r.early[id] = append(list, f)
+	r.early[id] = append(list, m)
+	return dropped
 }
 
 // session returns the session of a request, without waiting.
