@@ -1,0 +1,130 @@
+package host
+
+import (
+	"errors"
+	"maps"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/control"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
+
+// What the user asks of a session's agent is asked again after the login that the agent wants for it. If the agent
+// refuses it, or leaves meanwhile, the user is told why it was not done.
+func TestRequestsThatNeedALogin(t *testing.T) {
+	can := session.Info{Titles: true, Archives: true, Deletes: true}
+	for name, c := range map[string]struct {
+		asks  map[string]any
+		asked string
+		done  string
+		sent  string
+	}{
+		"rename":  {map[string]any{"title": "New"}, "title New", "7 New ", "session/set_title"},
+		"archive": {nil, "archive a", "7 true ", "session/archive"},
+		"delete":  {nil, "delete a", "7 true ", "session/delete"},
+	} {
+		play := func(play func(w *world, s *Session, agent *asked)) {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, Options{})
+					s, agent := w.ready(can)
+					m := map[string]any{"session": 1, "callback": 7}
+					maps.Copy(m, c.asks)
+					w.receive(method(name), m)
+					synctest.Wait()
+					check.Slice(t, agent.take(), []string{c.asked}, "the agent was asked %q")
+					play(w, s, agent)
+				})
+			})
+		}
+		play(func(w *world, s *Session, agent *asked) {
+			agent.answer(errLogin)
+			w.told()
+			check.Contains(w.t, s.told(), "Puppet needs you to log in first.", "the chat says %q")
+			s.on(func() { s.loggedIn(s.agent) })
+			check.Slice(w.t, agent.take(), []string{c.asked}, "after the login the agent was asked %q")
+			agent.answer(nil)
+			w.told(c.done)
+		})
+		play(func(w *world, s *Session, agent *asked) {
+			agent.answer(&acp.Error{Code: acp.CodeInternalError, Message: "no"})
+			w.told("7 <nil> Puppet refused " + c.sent + ": no.")
+			check.Equal(w.t, s.closed, false, "that it is closed is %v")
+		})
+		play(func(w *world, s *Session, agent *asked) {
+			s.on(func() {
+				agent.answer(errLogin)
+				s.die(errors.New("It is dead."))
+			})
+			w.told("7 <nil> Puppet needs you to log in first: :Acp new puppet, then :Acp auth.")
+			check.Equal(w.t, s.told(), "It is dead.\n", "the chat says %q")
+		})
+	}
+}
+
+// A session that its agent does not have open cannot be deleted or archived there.
+func TestRequestsWithoutASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		w.add(1, puppet)
+		w.receive("delete", map[string]any{"session": 1, "callback": 7})
+		w.told("7 <nil> Puppet does not have the session open. :Acp restart starts it")
+		w.receive("archive", map[string]any{"session": 1, "callback": 8})
+		w.told("8 <nil> this session is not stored: there is nothing to archive")
+	})
+}
+
+// An agent that works on a session is told to stop before the session is deleted.
+func TestDeletingAWorkingSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		s, agent := w.ready(session.Info{Deletes: true})
+		s.on(s.prompts.Opened)
+		w.receive("delete", map[string]any{"session": 1, "callback": 7})
+		synctest.Wait()
+		check.Slice(t, agent.take(), []string{"cancel a", "delete a"}, "the agent was asked %q")
+	})
+}
+
+// Whoever asks an agent about the sessions that it keeps gets one answer, though the agent is missing, cannot do it, or
+// never answers: then the request is withdrawn.
+func TestAskingForStoredSessions(t *testing.T) {
+	asks := map[string]any{
+		"agent": map[string]any{"name": "puppet", "title": "Puppet", "command": []any{"/puppet"}},
+		"cwd":   "/", "callback": 7, "agent_session_id": "x", "archived": true,
+	}
+	for name, c := range map[string]struct {
+		ask     method
+		missing bool
+		info    session.Info
+		asked   []string
+		told    string
+	}{
+		"there is no agent":     {ask: "list_stored", missing: true, told: "Puppet is not installed: there is no /puppet on the PATH."},
+		"it does not list them": {ask: "list_stored", told: "Puppet does not list its sessions."},
+		"it does not delete":    {ask: "delete_stored", told: "Puppet cannot delete sessions."},
+		"it does not answer": {
+			ask: "list_stored", info: session.Info{Lists: true}, asked: []string{"list", "withdrawn: list"},
+			told: "Puppet did not answer session/list in time. :Acp traffic shows what was said.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{})
+				agent := &asked{}
+				if !c.missing {
+					_, agent = w.process(AgentSpec(rpc.Decode[rpc.ListStored](asks).Agent), c.info)
+				}
+				w.receive(c.ask, asks)
+				time.Sleep(control.Slow)
+				w.told("7 <nil> " + c.told)
+				check.Slice(t, agent.take(), c.asked, "the agent was asked %q")
+			})
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
+
+// A fork asks the agent of the session for it, or says in the new chat why there is none.
+func TestForks(t *testing.T) {
+	can := session.Info{Forks: true, ForksAfter: true}
+	for name, c := range map[string]struct {
+		info   session.Info
+		before int
+		source func(*Session) // what is particular about the session
+		asks   string
+		says   string
+	}{
+		"of all":                  {info: can, asks: "fork a after "},
+		"before a prompt":         {info: can, before: 2, asks: "fork a after m1"},
+		"before the first prompt": {info: can, before: 1, says: "Puppet has said nothing before this prompt: :Acp new starts a new session\n"},
+		"of a turn":               {info: can, source: func(s *Session) { s.prompts.Opened() }, says: "Puppet is working: a session can be forked when the turn is over\n"},
+		"before a turn":           {info: can, before: 2, source: func(s *Session) { s.prompts.Opened() }, asks: "fork a after m1"},
+		"before it is ready":      {info: can, source: func(s *Session) { s.phase = authRequired }, says: "Puppet is not ready yet\n"},
+		"cannot":                  {before: 1, says: "Puppet cannot fork sessions\n"},
+		"only of all":             {info: session.Info{Forks: true}, before: 2, says: "Puppet cannot fork a session before an earlier prompt; :Acp fork takes all of it\n"},
+		"of a closed session":     {info: can, source: func(s *Session) { s.close() }, says: "The session to be forked is closed.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{})
+				s, agent := w.ready(c.info)
+				s.on(func() {
+					for _, id := range []string{"m1", "m2"} {
+						s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
+						s.apply(session.MessageChunk{MessageID: id, Wire: id, Role: session.RoleAgent, Content: session.Text{Text: "Done."}})
+						s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+					}
+					s.apply(session.InfoUpdate{Title: acp.Set("Work")})
+				})
+				if c.source != nil {
+					s.on(func() { c.source(s) })
+					synctest.Wait()
+				}
+				agent.take()
+				fork := w.add(2, puppet)
+				fork.beginFork(s, c.before)
+				synctest.Wait()
+				if c.says != "" {
+					check.Equal(t, fork.told(), c.says, "the chat says %q")
+					check.Equal(t, fork.phase, dead, "its phase is %d")
+					check.Slice(t, agent.take(), nil, "the agent was asked %q")
+					return
+				}
+				check.Slice(t, agent.take(), []string{c.asks}, "the agent was asked %q")
+				check.Equal(t, fork.conv.Title, "Work (fork)", "its title is %q")
+			})
+		})
+	}
+}
