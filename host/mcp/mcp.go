@@ -68,7 +68,7 @@ func (s *Servers) For(ctx context.Context, agent session.Info, done func([]sessi
 			}
 			switch {
 			case ctx.Err() != nil:
-			case known && !allowed, s.refused == string(text) && len(text) > 0:
+			case known && !allowed, s.refused == string(text):
 				s.give(agent, nil, done)
 			case known:
 				s.give(agent, theirs, done)

@@ -21,16 +21,18 @@ func TestResolve(t *testing.T) {
 		"sse":{"type":"sse","url":"https://x/"},
 		"unset":{"command":"x","env":{"A":"${UNSET}"}},
 		"two":{"command":"x","url":"y"}, "none":{}, "odd":{"type":"ws","url":"x"},
-		"ide":{"command":"x"}, "a/b":{"command":"x"}, "a__b":{"command":"x"}
+		"ide":{"command":"x"}, "a/b":{"command":"x"}, "a__b":{"command":"x"},
+		"plain":{"type":"stdio","command":"x"}, "":{"command":"x"}, "wrong":{"type":"http","command":"x"}
 	}}`))
 	must.Do(t, err)
 	got := resolve(all, session.Info{StdioServers: true, HTTPServers: true}, lookup)
 	want := []session.MCPServer{
 		{Name: "net", Type: "http", URL: "https://value/"},
+		{Name: "plain", Type: "stdio", Command: "x"},
 		{Name: "run", Type: "stdio", Command: "value/bin", Args: []string{"none", "", "$SET", "hush-hush"}, Env: []session.Pair{{Name: "A", Value: "1"}, {Name: "B", Value: "value"}}},
 	}
 	check.Deep(t, got.servers, want, "got %+v")
-	left := []string{"a/b", "a__b", "ide", "none", "odd", "sse", "two", "unset"}
+	left := []string{"", "a/b", "a__b", "ide", "none", "odd", "sse", "two", "unset", "wrong"}
 	for i, l := range got.left {
 		if i >= len(left) || l.Name != left[i] || l.Why == "" {
 			t.Errorf("%s is left out: %s", l.Name, l.Why)
