@@ -39,6 +39,26 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// Another Neovim may forget a label at the same time, which is no failure.
+func TestALabelThatIsGone(t *testing.T) {
+	s := Open(t.TempDir())
+	must.Do(t, s.Change("a", "1", func(l *Label) { l.Title = "One" }))
+	must.Do(t, s.Change("a", "1", func(l *Label) {
+		must.Do(t, os.Remove(s.path("a", "1")))
+		l.Title = ""
+	}))
+	check.Equal(t, len(s.All()), 0, "%d labels are left")
+	must.Do(t, s.Change("a", "1", func(l *Label) { l.Title = "One" }))
+	err := s.Change("a", "1", func(l *Label) { // what lies there is nothing to remove
+		must.Do(t, os.Remove(s.path("a", "1")))
+		must.Write(t, s.path("a", "1"), "file", "")
+		l.Title = ""
+	})
+	if err == nil {
+		t.Error("a label that could not be removed is said to be")
+	}
+}
+
 func TestTheOldestGo(t *testing.T) {
 	s := Open(t.TempDir())
 	for i := range limit {
