@@ -64,6 +64,12 @@ func newWorld(t *testing.T, o Options) *world {
 	return w
 }
 
+// receive has Lua send a message.
+func (w *world) receive(name method, args ...any) {
+	arrived.Add(1)
+	w.Host.receive(name, args...)
+}
+
 // settle waits until nothing more happens by itself, and Neovim was told of it.
 func (w *world) settle() {
 	synctest.Wait()
