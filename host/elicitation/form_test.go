@@ -71,16 +71,27 @@ func TestReadSheet(t *testing.T) {
 		{"[x] Bug", "[ ] Bug", `{"labels":[],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "Notify [ ]", `{"labels":["bug"],"notify":false,"project":"parser"}`},
 		{"Notify         [x]", "Notify no", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "Notify ON", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "", `{"labels":["bug"],"project":"parser"}`},
 		{"Count          ", "Count 7", `{"count":7,"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Share          ", "Share\t0.25", `{"labels":["bug"],"notify":true,"project":"parser","share":0.25}`},
 		{"Project*       parser", "", `{"labels":["bug"],"notify":true}`},
+		{"What happens   ", "What happens\n               it breaks\n               Counting sheep", `{"labels":["bug"],"notify":true,"project":"parser","text":"\nit breaks\nCounting sheep"}`},
+		{"( ) High", "( ) Middling\n   \n   High  ", `{"labels":["bug"],"notify":true,"project":"parser","severity":"high"}`},
+		{"[x] Bug", "[x] Bug\n[X] Bug", `{"labels":["bug"],"notify":true,"project":"parser"}`},
+		{"Count          ", "Count", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 
 		{"( ) Low\n               ( ) High", "(x) Low\n               (x) High", "5: takes one of its choices only"},
 		{"( ) Low", "(x) Middling", `5: has no choice "Middling"`},
 		{"Count          ", "Count 7.5", "9: must be a whole number"},
 		{"Share          ", "Share NaN", "10: must be a number"},
+		{"( ) Low", "(Low", `5: has no choice "(Low"`},
+		{"Share          ", "Share a half", "10: must be a number"},
+		{"Share          ", "Share Inf", "10: must be a number"},
 		{"Notify         [x]", "Notify perhaps", "12: must be yes or no"},
+		{"Notify         [x]", "Notify [perhaps]", "12: must be yes or no"},
+		{"Notify         [x]", "Notify (x", "12: must be yes or no"},
+		{"Notify         [x]", "Notify x)", "12: must be yes or no"},
 		{"\n\nProject*", "\nwhat is this\nProject*", "2: belongs to no field"},
 	} {
 		text := strings.Join(s.write([]string{"Asks"}).Lines, "\n")
@@ -98,9 +109,42 @@ func TestReadSheet(t *testing.T) {
 	}
 }
 
+// A list of choices of which none is chosen is an answer if there is something to take back, or if there has to be one. A
+// label may begin with another.
+func TestEmptyLists(t *testing.T) {
+	list := session.FormField{Name: "a", Title: "Mail", Type: session.FieldChoices, Choices: choices("X")}
+	required, given, copied := list, list, list
+	required.Name, required.Title, required.Required = "b", "Mail to", true
+	given.Name, given.Title, given.Default = "c", "Mail to all", []string{"x"}
+	copied.Name, copied.Title = "d", "Mail tools"
+	content, _, faults := sheetOf(&session.Form{Fields: []session.FormField{list, required, given, copied}}).read([]string{
+		"Mail [ ] X", "Mail to* [ ] X", "Mail to all [ ] X", "Mail tools [x] X",
+	})
+	got, _ := json.Marshal(content)
+	check.Equal(t, string(got), `{"b":[],"c":[],"d":["x"]}`, "the answer is %s")
+	check.Equal(t, len(faults), 0, "%d faults")
+}
+
+// What a field takes stands beside it.
+func TestAsides(t *testing.T) {
+	one, many := 1.0, 1e7
+	for _, c := range []struct {
+		field session.FormField
+		want  string
+	}{
+		{session.FormField{Type: session.FieldText}, ""},
+		{session.FormField{Type: session.FieldText, Min: &one, Max: &many}, "1 to 10000000 characters"},
+		{session.FormField{Type: session.FieldText, Description: "as\nknown", Format: "date"}, "as known, a date, as 2026-01-31"},
+		{session.FormField{Type: session.FieldInteger, Min: &one, Max: &many}, "a whole number, 1 to 10000000"},
+		{session.FormField{Type: session.FieldChoices, Max: &one}, "at most 1"},
+	} {
+		check.Equal(t, aside(&c.field), c.want, "%+v: it says %q", c.field)
+	}
+}
+
 func TestFaults(t *testing.T) {
 	check := func(content map[string]any) []fault { return faultsOf(ticket(), content) }
-	good := map[string]any{"project": "parser", "severity": "low"}
+	good := map[string]any{"project": "parser", "severity": "low", "count": 1, "labels": []string{"bug"}, "share": 0.5, "notify": false}
 	if faults := check(good); faults != nil {
 		t.Errorf("a good answer has faults: %v", faults)
 	}
@@ -120,6 +164,7 @@ func TestFaults(t *testing.T) {
 		{"severity", json.RawMessage("null"), "Severity must be one of its choices"},
 		{"count", 1.5, "Count must be a whole number"},
 		{"text", 7, "What happens must be text"},
+		{"text", true, "What happens must be text"},
 		{"labels", "bug", "Labels must be a list of its choices"},
 		{"count", 0, "Count must be at least 1"},
 		{"count", "many", "Count must be a whole number"},
@@ -163,6 +208,7 @@ func TestFaultsOfTexts(t *testing.T) {
 		{session.FormField{Format: "email"}, "a.b@example.com", ""},
 		{session.FormField{Format: "email"}, "A <a@example.com>", "must be an e-mail address"},
 		{session.FormField{Format: "uri"}, "https://example.com/a?b", ""},
+		{session.FormField{Format: "uri"}, "http://[::1", "must be a whole address, as https://example.com"},
 		{session.FormField{Format: "uri"}, "example.com", "must be a whole address, as https://example.com"},
 		{session.FormField{Format: "date"}, "2026-02-28", ""},
 		{session.FormField{Format: "date"}, "2026-02-30", "must be a date, as 2026-01-31"},
@@ -261,8 +307,25 @@ func TestPages(t *testing.T) {
 		for _, l := range pageLines(page, address) {
 			text += l.Text + "\n"
 		}
+		if shown := strings.ReplaceAll(address, "\u202e", "<U+202E>"); !strings.Contains(text, "\n"+shown+"\n") {
+			t.Errorf("%q is not shown whole:\n%s", address, text)
+		}
 		if !strings.Contains(text, want) || strings.Contains(text, "⚠") != strings.HasPrefix(want, "⚠") || strings.Contains(text, "\u202e") {
 			t.Errorf("%q is shown as\n%s", address, text)
 		}
+	}
+}
+
+// A page that is not opened is declined with a reason.
+func TestPagesThatAreNotOpened(t *testing.T) {
+	for address, want := range map[string]string{
+		"file:///etc/passwd":            `it wants to open an address that begins with "file:"`,
+		"//example.com\n/":              `"//example.com\n/" is not the address of a page`,
+		"example.com":                   `"example.com" is not the address of a page`,
+		"http://[::1/":                  `"http://[::1/" is not the address of a page`,
+		"https://example.com/\u009b31m": "its address has characters that cannot be shown",
+	} {
+		_, err := parsePage(address)
+		check.Equal(t, fmt.Sprint(err), want, "%q: %s", address)
 	}
 }

@@ -256,7 +256,7 @@ func valueOf(f *session.FormField, lines []string) (value any, why string) {
 			return nil, ""
 		}
 		n, err := strconv.ParseFloat(text, 64)
-		if err != nil || n != n || n-n != 0 { // neither NaN nor infinite
+		if err != nil || n-n != 0 { // NaN or infinite
 			return nil, "must be " + typeWords(f.Type)
 		}
 		return n, ""

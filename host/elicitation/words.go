@@ -44,7 +44,7 @@ func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 		ID: int(q.id), Session: qs.base.Session, ToolCallID: q.asked.ToolCallID, Message: q.asked.Message,
 		Heading: qs.asker(q) + " asks", Reject: decline,
 	}
-	body := styled.Visible(styled.Colored(styled.Cut(strings.TrimSpace(q.asked.Message), messageBytes), styled.Plain), true)
+	body := visibleLines(strings.TrimSpace(q.asked.Message))
 	add := func(id, label string) {
 		e.Options = append(e.Options, rpc.PermissionOption{ID: id, Name: label, Label: label})
 	}
@@ -85,14 +85,20 @@ func (qs *Questions) snapshot(q *question) rpc.Elicitation {
 	return e
 }
 
+// visibleLines returns the lines of what the agent says.
+func visibleLines(text string) []styled.Line {
+	return styled.Visible(styled.Colored(styled.Cut(text, messageBytes), styled.Plain), true)
+}
+
 // formHeading returns the lines above a form.
 func (qs *Questions) formHeading(q *question) []string {
 	form := q.asked.Form
 	head := qs.asker(q) + " asks: " + strings.TrimSpace(q.asked.Message)
-	lines := strings.Split(styled.VisibleText(styled.Cut(head, messageBytes)), "\n")
+	lines, _ := styled.Flatten(visibleLines(head))
 	for _, text := range []string{form.Title, form.Description} {
 		if text = strings.TrimSpace(text); text != "" && !strings.Contains(q.asked.Message, text) {
-			lines = append(lines, strings.Split(styled.VisibleText(styled.Cut(text, messageBytes)), "\n")...)
+			more, _ := styled.Flatten(visibleLines(text))
+			lines = append(lines, more...)
 		}
 	}
 	return lines

@@ -1,0 +1,287 @@
+package elicitation
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/editor"
+	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
+)
+
+// asked is a session's questions, with the agent and the Neovim at their ends.
+type asked struct {
+	*Questions
+	t      *testing.T
+	told   []string // what Neovim gets, but answers
+	faults []any    // Neovim's answers
+	said   []string // in the chat
+	got    []string // the agent's answers
+	goesOn string   // the call that goes on after its turn
+	stops  bool     // the turn is being cancelled
+}
+
+// Batch is Neovim's end of the editor.
+func (a *asked) Batch(ops []any) ([]any, time.Duration, error) {
+	answers := make([]any, len(ops))
+	for i, op := range ops {
+		switch args := op.([]any)[1].(type) {
+		case rpc.Notify:
+			a.told = append(a.told, args.Text)
+		case rpc.OpenPage:
+			a.told = append(a.told, args.URL)
+		case rpc.Callback:
+			a.faults = append(a.faults, args.Result)
+		}
+		answers[i] = []any{true, nil}
+	}
+	return answers, 0, nil
+}
+
+// asking runs a test with questions.
+func asking(t *testing.T, test func(*testing.T, *asked)) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{t: t}
+		base := feature.Base{
+			Session: 1, Title: "Puppet", Box: mailbox.New(), Editor: editor.New(a),
+			Remark:  func(_, text string) { a.said = append(a.said, text) },
+			Event:   func(string, map[string]any) {},
+			Changed: func() {},
+		}
+		id := int64(0)
+		a.Questions = New(base, Config{
+			ID: func() int64 { id++; return id }, Apply: func(session.Update) {}, Stopping: func() bool { return a.stops },
+			GoesOn: func(call string) bool { return call != "" && call == a.goesOn },
+		})
+		go base.Editor.Run()
+		test(t, a)
+		base.Editor.Close()
+	})
+}
+
+// ask asks, and returns the question's id.
+func (a *asked) ask(e session.ElicitationRequest) int {
+	e.Context = a.t.Context()
+	e.Reply = func(answer session.ElicitationAnswer) {
+		text := string(answer.Action)
+		if answer.Content != nil {
+			content, _ := json.Marshal(answer.Content)
+			text += " " + string(content)
+		}
+		a.got = append(a.got, text)
+	}
+	a.Ask(e)
+	if len(a.open) == 0 {
+		return 0
+	}
+	return int(a.open[len(a.open)-1].id)
+}
+
+// want compares what has come to somebody, once everything has.
+func want(t *testing.T, what string, got *[]string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	check.Slice(t, *got, want, what+" %q")
+}
+
+// free is a form without a required field.
+func free() *session.Form {
+	return &session.Form{Fields: []session.FormField{
+		{Name: "why", Title: "Why", Type: session.FieldText},
+		{Name: "labels", Title: "Labels", Type: session.FieldChoices, Choices: choices("Bug", "Docs")},
+	}}
+}
+
+// What the Lua API sends as an answer reaches the agent, or the user is told why it does not and the question stays.
+// Lua has one empty table for lists and objects.
+func TestAnswersOfTheAPI(t *testing.T) {
+	for _, c := range []struct{ content, got, told, said string }{
+		{`{"why":"so","labels":["bug","docs"]}`, `accept {"labels":["bug","docs"],"why":"so"}`, "", "Puppet asked: What?\nYou answered:\n  Why: so\n  Labels: Bug, Docs"},
+		{`{"labels":{}}`, `accept {"labels":[]}`, "", "Puppet asked: What?\nYou answered: none"},
+		{``, `accept {}`, "", "Puppet asked: What?\nYou sent it empty."},
+		{`[]`, `accept {}`, "", "Puppet asked: What?\nYou sent it empty."},
+		{`{"why":{}}`, "", "the answer is not sent: Why must be text", ""},
+		{`{"labels":{"a":1}}`, "", "the answer is not sent: Labels must be a list of its choices", ""},
+		{`["so"]`, "", "the answer is not sent: its content is not a table of fields: ", ""},
+	} {
+		asking(t, func(t *testing.T, a *asked) {
+			id := a.ask(session.ElicitationRequest{Message: "What?", Form: free()})
+			a.Answer(rpc.Answer{ID: id, Action: "accept", Content: c.content})
+			synctest.Wait()
+			check.Equal(t, strings.Join(a.got, "; "), c.got, "%s: the agent gets %s", c.content)
+			check.Equal(t, strings.Join(a.said, "; "), c.said, "%s: the chat says %s", c.content)
+			if told := strings.Join(a.told, "; "); !strings.HasPrefix(told, c.told) || (told == "") != (c.told == "") {
+				t.Errorf("%s: the user is told %q, want %q", c.content, told, c.told)
+			}
+			check.Equal(t, a.Waiting() == 0, c.got != "", "%s: answered %v", c.content)
+		})
+	}
+}
+
+// A form that was answered meanwhile is not sent again, and its buffer, which waits for an answer, gets one.
+func TestAFormSentTwice(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		id := a.ask(session.ElicitationRequest{Message: "What?", Form: free()})
+		page := a.ask(session.ElicitationRequest{URL: "https://example.com/", ID: "e"})
+		lines := sheetOf(free()).write(nil).Lines
+		for _, id := range []int{id, id, page} {
+			a.Submit(rpc.SubmitForm{ID: id, Lines: lines})
+		}
+		want(t, "the agent gets", &a.got, `accept {}`)
+		want(t, "the user is told", &a.told, "this question has already been answered")
+		check.Equal(t, len(a.faults), 3, "%d answers")
+		check.Deep(t, a.faults[1:], []any{rpc.FormFaults{}, rpc.FormFaults{}}, "the later answers are %v")
+	})
+}
+
+// What is wrong in a form is said in the order of its rows, and the form stays: first what cannot be read, then what the
+// agent would not take.
+func TestAFormWithFaults(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		id := a.ask(session.ElicitationRequest{Message: "What?", Form: ticket()})
+		text := strings.Join(sheetOf(ticket()).write(nil).Lines, "\n")
+		text = strings.NewReplacer("parser", "Parser", "[x] Bug", "[ ] Bug", "Count          ", "Count          many").Replace(text)
+		for _, text := range []string{"stray\n" + text, strings.Replace(text, "many", "7", 1)} {
+			a.Submit(rpc.SubmitForm{ID: id, Lines: strings.Split(text, "\n")})
+		}
+		synctest.Wait()
+		var got []string
+		for _, f := range a.faults {
+			got = append(got, fmt.Sprint(f.(rpc.FormFaults).Faults))
+		}
+		check.Slice(t, got, []string{
+			"[{0 belongs to no field} {9 must be a whole number}]",
+			"[{2 must match ^[a-z]+$} {4 is required} {6 needs at least 1}]",
+		}, "the faults are %q")
+		check.Equal(t, a.Waiting(), 1, "%d are open")
+	})
+}
+
+// The float says what a form asks for, and its buffer all that the agent has said of it, once.
+func TestWhatAFormSays(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		form := free()
+		form.Title, form.Description, form.Schema = "Report", "It is about\nwhat happened", []byte(`{"type":"object"}`)
+		a.ask(session.ElicitationRequest{Message: "A Report: what?\n", Form: form, Asker: "Explorer"})
+		list, _ := a.Take()
+		e := list[0]
+		check.Equal(t, e.Heading, "Explorer asks", "it is headed %q")
+		check.Slice(t, e.Lines, []string{"A Report: what?", "It asks for Why, Labels"}, "the float says %q")
+		check.Slice(t, e.Form.Lines[:3], []string{"# Explorer asks: A Report: what?", "# It is about", "# what happened"}, "the form begins %q")
+		check.Deep(t, e.Schema, any(map[string]any{"type": "object"}), "the schema is %v")
+
+		a.ask(session.ElicitationRequest{Message: "Which?", Form: &session.Form{Fields: []session.FormField{{Type: session.FieldChoice, Choices: []session.Choice{
+			{Value: "a", Name: "A", Description: "the\nfirst"}, {Value: "b", Name: "B", Description: "B"}, {Value: "c"},
+		}}}}})
+		list, _ = a.Take()
+		var labels []string
+		for _, o := range list[1].Options {
+			labels = append(labels, o.Label)
+		}
+		check.Slice(t, labels, []string{"A — the first", "B", "c", "Decline to answer"}, "it offers %q")
+	})
+}
+
+// A page is opened by the API as by the float, and only by an answer for it.
+func TestAPageIsOpened(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		page := session.ElicitationRequest{Message: "Log in.", URL: "https://example.com/in", ID: "e"}
+		id := a.ask(page)
+		a.Choose(rpc.ChooseAnswer{ID: id, Option: "choice:visit"})
+		a.Choose(rpc.ChooseAnswer{ID: id, Option: fillIn})
+		want(t, "unasked, the user sees", &a.told)
+		a.Answer(rpc.Answer{ID: id, Action: "accept"})
+		a.Choose(rpc.ChooseAnswer{ID: a.ask(page), Option: visit})
+		want(t, "the user sees", &a.told, page.URL, page.URL)
+		want(t, "the agent gets", &a.got, "accept", "accept")
+		a.Completed("e")
+		a.Completed("e")
+		opened := "Puppet asked: Log in.\nYou opened https://example.com/in"
+		want(t, "the chat says", &a.said, opened, opened, "What Puppet asked for at example.com is done.")
+
+		form := a.ask(session.ElicitationRequest{Message: "What?", Form: free()})
+		a.Choose(rpc.ChooseAnswer{ID: form, Option: visit})
+		a.Choose(rpc.ChooseAnswer{ID: form, Option: choicePrefix + "bug"})
+		want(t, "the agent gets", &a.got, "accept", "accept")
+	})
+}
+
+// When a turn ends, or is cancelled, the questions of what goes on in the background stay. At the end so do those that
+// belong to no session, as of a login.
+func TestQuestionsAtTheEndOfATurn(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		a.goesOn = "background"
+		ask := func(session_, call string) {
+			a.ask(session.ElicitationRequest{SessionID: session_, ToolCallID: call, Message: call, Form: free()})
+		}
+		open := func() string {
+			list, _ := a.Take()
+			var calls []string
+			for _, e := range list {
+				calls = append(calls, e.Message)
+			}
+			return fmt.Sprint(calls)
+		}
+		ask("s", "turn")
+		ask("", "login")
+		ask("s", "background")
+		check.Equal(t, open(), "[turn login background]", "%s are open")
+		if _, changed := a.Take(); changed {
+			t.Error("Lua is told again")
+		}
+		a.EndTurn()
+		check.Equal(t, open(), "[login background]", "after the turn, %s are open")
+		a.stops = true
+		ask("s", "turn")
+		ask("", "login")
+		ask("s", "background")
+		check.Equal(t, open(), "[login background login background]", "while it stops, %s are open")
+		a.CancelTurn()
+		check.Equal(t, open(), "[background background]", "after a cancel, %s are open")
+		a.WithdrawAll()
+		check.Equal(t, open(), "[]", "at last, %s are open")
+		check.Equal(t, len(slices.DeleteFunc(slices.Clone(a.got), func(s string) bool { return s != "cancel" })), 6, "%d were cancelled")
+	})
+}
+
+// A digit answers one choice, also beside fields that may stay empty; whatever else has to be said makes it a form.
+func TestWhatADigitAnswers(t *testing.T) {
+	choice := session.FormField{Name: "c", Type: session.FieldChoice, Required: true, Choices: choices("A", "B")}
+	text := session.FormField{Name: "t", Title: "More", Type: session.FieldText}
+	must, given := text, text
+	must.Required, given.Default = true, []string{"x"}
+	many := choice
+	many.Choices = choices(strings.Split(strings.Repeat("x ", maxDigits), " ")...)
+	for _, c := range []struct {
+		fields []session.FormField
+		want   string
+	}{
+		{[]session.FormField{choice}, "choice:a choice:b decline"},
+		{[]session.FormField{text, choice}, "choice:a choice:b fill_in decline"},
+		{[]session.FormField{choice, must}, "fill_in decline"},
+		{[]session.FormField{choice, given}, "fill_in decline"},
+		{[]session.FormField{choice, choice}, "fill_in decline"},
+		{[]session.FormField{{Type: session.FieldBoolean}}, "fill_in decline"},
+		{[]session.FormField{many}, "fill_in decline"},
+		{[]session.FormField{text}, "fill_in decline"},
+		{nil, "fill_in decline"},
+	} {
+		asking(t, func(t *testing.T, a *asked) {
+			a.ask(session.ElicitationRequest{Message: "What?", Form: &session.Form{Fields: c.fields}})
+			list, _ := a.Take()
+			var ids []string
+			for _, o := range list[0].Options {
+				ids = append(ids, o.ID)
+			}
+			check.Equal(t, strings.Join(ids, " "), c.want, "%v: it offers %s", c.fields)
+		})
+	}
+}
