@@ -135,7 +135,7 @@ func decodeContent(form *session.Form, data string) (map[string]any, error) {
 		}
 	}
 	for _, f := range form.Fields {
-		if empty, ok := content[f.Name].(map[string]any); ok && len(empty) == 0 && f.Type == session.FieldChoices {
+		if empty, ok := content[f.Name].(map[string]any); ok && len(empty) == 0 {
 			content[f.Name] = []any{}
 		}
 	}

@@ -152,6 +152,7 @@ func TestAFormWithFaults(t *testing.T) {
 		for _, text := range []string{"stray\n" + text, strings.Replace(text, "many", "7", 1)} {
 			a.Submit(rpc.SubmitForm{ID: id, Lines: strings.Split(text, "\n")})
 		}
+		a.Submit(rpc.SubmitForm{ID: id, Lines: []string{"Share much", "Count many"}}) // the user has moved them
 		synctest.Wait()
 		var got []string
 		for _, f := range a.faults {
@@ -160,6 +161,7 @@ func TestAFormWithFaults(t *testing.T) {
 		check.Slice(t, got, []string{
 			"[{0 belongs to no field} {9 must be a whole number}]",
 			"[{2 must match ^[a-z]+$} {4 is required} {6 needs at least 1}]",
+			"[{0 must be a number} {1 must be a whole number}]",
 		}, "the faults are %q")
 		check.Equal(t, a.Waiting(), 1, "%d are open")
 	})

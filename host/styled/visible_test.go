@@ -19,11 +19,16 @@ func TestVisible(t *testing.T) {
 		{"é 日本 👍", "é 日本 👍", "é 日本 👍"},
 		{"a\u00a0b\u3000c👩\u200d💻", "a<U+00A0>b<U+3000>c👩<U+200D>💻", "a\u00a0b\u3000c👩\u200d💻"},
 		{"a\U000e0041b\u2028c\ufeffd\u3164", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>"},
+		{"\U000e0fffa\ue0a0\U000f0001", "<U+E0FFF>a\ue0a0\U000f0001", "<U+E0FFF>a\ue0a0\U000f0001"}, // icons of fonts stay
 	} {
 		for prose, want := range map[bool]string{false: c.strict, true: c.prose} {
 			check.Equal(t, Visible([]Line{{Text: c.text}}, prose)[0].Text, want, "%q, prose %v: %q", c.text, prose)
 		}
 	}
+}
+
+func TestVisibleText(t *testing.T) {
+	check.Equal(t, VisibleText("a\nb\x1b\u202ec"), "a b^[<U+202E>c", "it is %q")
 }
 
 // Highlights cover the same text as before.
@@ -48,6 +53,9 @@ func TestShellColours(t *testing.T) {
 		{"a; b $(c) `d` # e", "a; b $(c) `d` # e|c:a o:; c:b o:$( c:c o:) o:` c:d o:` m:# e"},
 		{"a 'x\ny' b\nc", "a 'x|c:a s:'x\ny' b|s:y'\nc|c:c"},
 		{"X=1 é \"ü\"; f", "X=1 é \"ü\"; f|v:X c:é s:\"ü\" o:; c:f"},
+		{"(a | b); c <(d)", "(a | b); c <(d)|o:( c:a o:| c:b o:) o:; c:c o:<( c:d o:)"},
+		{"a\n\n'\n\nb", "a|\n|\n'|\n|\nb|"}, // nothing of what cannot be parsed
+		{"a\n\n'\n\nb' c\nd", "a|c:a\n|\n'|c:' s:'\n|\nb' c|c:b' s:b'\nd|c:d"},
 		{"a (", "a (|"},
 	} {
 		var got []string
@@ -59,6 +67,13 @@ func TestShellColours(t *testing.T) {
 			got = append(got, l.Text+"|"+strings.Join(marks, " "))
 		}
 		check.Equal(t, strings.Join(got, "\n"), c.want, "%q:\n%s", c.command)
+	}
+}
+
+// A huge command is not parsed.
+func TestHugeCommands(t *testing.T) {
+	for n, want := range map[int]int{shellLimit: 1, shellLimit + 1: 0} {
+		check.Equal(t, len(Shell("a" + strings.Repeat(" ", n-1))[0].Marks), want, "of %d bytes, %d highlights", n)
 	}
 }
 
