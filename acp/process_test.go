@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -230,6 +231,12 @@ func TestStartErrors(t *testing.T) {
 		if !errors.As(err, &notFound) || !strings.HasSuffix(notFound.Program, strings.TrimPrefix(program, ".")) {
 			t.Errorf("%s: got %v", program, err)
 		}
+	}
+	for program, want := range map[string]string{
+		"no-such-agent": "no-such-agent was not found on the PATH", dir + "/none": dir + "/none does not exist or is not executable",
+	} {
+		_, err := Start(Command{Argv: []string{program}, Env: env})
+		check.Contains(t, err.Error(), want, "it says %s")
 	}
 	var badDir *DirError
 	for _, d := range []string{dir + "/none", plain} {

@@ -432,9 +432,7 @@ func (s *stream) Close() error {
 func callID(raw json.RawMessage) (uint64, bool) {
 	if len(raw) > 1 && raw[0] == '"' {
 		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return 0, false
-		}
+		_ = json.Unmarshal(raw, &text) // it is valid
 		raw = json.RawMessage(text)
 	}
 	id, ok := integer(raw)

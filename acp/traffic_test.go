@@ -69,6 +69,48 @@ func TestTrafficFile(t *testing.T) {
 	must.Do(t, stop())
 }
 
+// The beginning of a long message that is kept ends with a whole character, whichever byte it ends at.
+func TestLongMessagesAreCutBetweenCharacters(t *testing.T) {
+	for shift := range 5 {
+		traffic := NewTraffic(0)
+		text := strings.Repeat("x", shift) + strings.Repeat("世", entryLimit/3+1)
+		traffic.record(AgentToClient, []byte(`"`), []byte(text), []byte(`"`))
+		kept, ok := traffic.Entries()[0].Cut()
+		if !ok || !strings.HasPrefix(`"`+text, kept) || len(kept) <= entryLimit/2-6 || len(kept) > entryLimit/2 {
+			t.Errorf("shifted by %d, %d bytes are kept, to %q", shift, len(kept), kept[max(0, len(kept)-6):])
+		}
+	}
+	// What looks like one of ours in a message of the agent's is none.
+	for _, msg := range []string{`{"__cut__":7}`, `{"__not_json__":{}}`} {
+		e := Entry{Msg: []byte(msg)}
+		_, cut := e.Cut()
+		if _, junk := e.NotJSON(); cut || junk {
+			t.Errorf("%s is taken for a note", msg)
+		}
+	}
+}
+
+// A file that is too slow for the messages misses some, and whoever records hears how many; unless it is worse than that.
+func TestRecordingsWithGaps(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{nil, "record traffic: 2 messages left out: the file is too slow"}, {errors.New("disk full"), "record traffic: disk full"}} {
+		r := &recording{wake: make(chan struct{}, 1), done: make(chan struct{}), lines: make([]byte, recordingLimit+1)}
+		w := stuckWriter{make(chan struct{}), c.err}
+		r.add(AgentToClient, 0, []byte("{}"))
+		r.add(AgentToClient, 0, []byte("{}"))
+		r.signal()
+		go r.run(w)
+		w.release <- struct{}{}
+		r.add(AgentToClient, 0, []byte("{}")) // there is room again
+		r.finish()
+		close(w.release)
+		<-r.done
+		check.Equal(t, fmt.Sprint(r.err), c.want, "it says %s")
+	}
+}
+
 func TestTrafficIsBounded(t *testing.T) {
 	const limit = 10_000
 	traffic := NewTraffic(limit)

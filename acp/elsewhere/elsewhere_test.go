@@ -33,8 +33,14 @@ func TestPaths(t *testing.T) {
 	if m, err := New(nil); m != nil || err != nil {
 		t.Error("a map of nothing")
 	}
-	if _, err := New(map[string]string{"a": "/b"}); err == nil {
-		t.Error("a relative path is taken")
+	for here, there := range map[string]string{"a": "/b", "/a": "b"} {
+		if _, err := New(map[string]string{here: there}); err == nil {
+			t.Errorf("a relative path is taken: %q as %q", here, there)
+		}
+	}
+	root := paths(t, map[string]string{"/": "/host"})
+	for here, there := range map[string]string{"/": "/host/", "/a": "/host/a", "a": "a"} {
+		check.Equal(t, root.There(here), there, "%s is %s there", here)
 	}
 }
 
@@ -56,6 +62,10 @@ func TestMessages(t *testing.T) {
 					map[string]any{"type": "diff", "path": path(), "oldPath": path(), "newText": "text of <b> & c"},
 					map[string]any{"type": "content", "content": map[string]any{"type": "resource_link", "uri": "file://" + strings.ReplaceAll(path(), " ", "%20")}},
 				}}}}
+		},
+		func() map[string]any {
+			root := map[string]any{"uri": "file://" + strings.ReplaceAll(path(), " ", "%20"), "name": "it"}
+			return map[string]any{"id": 4, "result": map[string]any{"roots": []any{map[string]any{"name": "first"}, root, map[string]any{"name": "last"}}}}
 		},
 		func() map[string]any {
 			return map[string]any{"id": 3, "method": "terminal/create", "params": map[string]any{"cwd": path(), "command": "ls"}}
