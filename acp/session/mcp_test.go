@@ -81,6 +81,12 @@ func TestCallsOfMCPServers(t *testing.T) {
 	}
 }
 
+// Agents put a server's name into that of a tool without the characters that cannot stand there.
+func TestNamesOfServersInToolNames(t *testing.T) {
+	check.Equal(t, plainName("azAZ09_-"), "azAZ09_-", "it is %s")
+	check.Equal(t, plainName("a/b:c@d[e`f{g é.h"), "a_b_c_d_e_f_g___h", "it is %s")
+}
+
 // What Codex calls a command is none, and its result is shown.
 func TestACallOfAnMCPServerIsNoCommand(t *testing.T) {
 	c := &ToolCall{ID: "c"}
@@ -91,6 +97,8 @@ func TestACallOfAnMCPServerIsNoCommand(t *testing.T) {
 	if m, ok := c.MCP(); c.Kind != KindOther || !ok || m.Name() != "tickets/find" || textOf(c.Shows()) != "two" {
 		t.Errorf("it is %+v, %q", c, textOf(c.Shows()))
 	}
+	c.apply(ToolCallPatch{RawOutput: acp.Set(json.RawMessage(`{"result":null,"error":{"message":"no such ticket"}}`))}, time.Time{})
+	check.Equal(t, textOf(c.Shows()), "no such ticket", "of a call that fails it shows %q")
 	c.apply(ToolCallPatch{Title: acp.Set("ls")}, time.Time{})
 	check.Equal(t, c.Kind, KindExecute, "what turned out to be a command is %s")
 }

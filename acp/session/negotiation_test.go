@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/must"
 	"github.com/acp-nvim/acp-nvim/test/schema"
@@ -57,6 +59,7 @@ func TestNegotiation(t *testing.T) {
 		"the answer has no version":  {2, 0, "protocolVersion", []fakeagent.Step{fakeagent.Reply(`{}`)}},
 		"2 is malformed to it":       {2, 1, "", []fakeagent.Step{fakeagent.Fail(-32602, "bad"), fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`)}},
 		"2 is not supported":         {2, 1, "", []fakeagent.Step{fakeagent.Fail(-32022, "old"), fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`)}},
+		"2 says nothing of itself":   {2, 0, "info", []fakeagent.Step{fakeagent.Reply(`{"protocolVersion":2}`)}},
 		"neither 2 nor 1 is well":    {2, 0, "bad", []fakeagent.Step{fakeagent.Fail(-32602, "bad"), fakeagent.Expect("initialize"), fakeagent.Fail(-32602, "bad")}},
 		"another error is the error": {2, 0, "broken", []fakeagent.Step{fakeagent.Fail(-32603, "broken")}},
 	} {
@@ -89,6 +92,29 @@ func TestNegotiation(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An agent that does not know version 2 is asked again, unless it says that it does not know 1 either.
+func TestAskedAgainInVersion1(t *testing.T) {
+	for data, want := range map[string]bool{
+		``: true, `{}`: true, `"no"`: true, `{"supported":[1]}`: true, `{"supported":[0,1]}`: true, `{"supported":[3]}`: false, `{"supported":[]}`: false,
+		`{"supported":[3,"x"]}`: true, // which cannot be read
+	} {
+		err := &acp.Error{Code: acp.CodeUnsupportedProtocolVersion, Data: json.RawMessage(data)}
+		check.Equal(t, wantsV1(err), want, "%s: %v", data)
+	}
+}
+
+// A request before the version is agreed is refused.
+func TestARequestTooEarly(t *testing.T) {
+	p := negotiate(t, 1, fakeagent.Expect("initialize"), fakeagent.Request(7, "fs/read_text_file", `{"sessionId":"s","path":"/a"}`),
+		fakeagent.Answer(7), fakeagent.Reply(`{"protocolVersion":1}`))
+	must.Do(t, p.err)
+	for _, m := range p.finish() {
+		if m.Method == "" && !strings.Contains(string(m.Error), "-32601") {
+			t.Errorf("it is answered %s%s", m.Result, m.Error)
+		}
 	}
 }
 

@@ -180,6 +180,8 @@ func TestFilesOfACall(t *testing.T) {
 		`{"diff":"--- /a\n+++ /b\n@@ -1 +1 @@\n-x\n+y\n","filepath":"/a"}`:                                                                     `/a /b`,
 		`{"patch":"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n"}`:                                                       `x y`,
 		`{"p":"--- a/x\n+++ b/x\n@@"}`:                                              `x`,
+		`{"p":"--- a/x\n+++ /dev/null\n@@"}`:                                        `x`,
+		`{"p":"--- a/x\n+++ c/x\n@@"}`:                                              `a/x c/x`,
 		`{"p":"--- /dev/null\n+++ b/x\n@@"}`:                                        `x`,
 		`{"notebook":"../x.ipynb","note":"a/b c","language":"go","up":".."}`:        `.. ../x.ipynb`,
 		`{"uri":"FILE:///a%20b","url":"https://x/y","file":"file://far/c"}`:         `/a b file://far/c`,

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
@@ -21,6 +23,32 @@ func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
 		check.Equal(t, string(Place{Instructions: c.instructions}.meta(c.after)), c.want,
 			"with %q, after %q: %s", c.instructions, c.after)
 	}
+}
+
+// Either version gets the servers of the kinds that it has, with all that they need.
+func TestServersOfEachVersion(t *testing.T) {
+	list := []MCPServer{
+		{Name: "h", Type: "http", URL: "https://h", Headers: []Pair{{"A", "1"}}}, {Name: "e", Type: "sse", URL: "https://e", Headers: []Pair{{"B", "2"}}},
+		{Name: "s", Type: "stdio", Command: "/bin/s", Args: []string{"-x"}, Env: []Pair{{"C", "3"}}},
+	}
+	http := `{"headers":[{"name":"A","value":"1"}],"name":"h","type":"http","url":"https://h"}`
+	sse := `{"headers":[{"name":"B","value":"2"}],"name":"e","type":"sse","url":"https://e"}`
+	stdio := `{"args":["-x"],"command":"/bin/s","env":[{"name":"C","value":"3"}],"name":"s"`
+	first, second := sent(t, toServers(list)), sent(t, toServersV2(list))
+	check.Equal(t, first, "["+http+","+sse+","+stdio+"}]", "version 1 gets %s")
+	check.Equal(t, second, "["+http+","+stdio+`,"type":"stdio"}]`, "version 2 gets %s")
+}
+
+// sent is a value as it is sent, its fields in alphabetical order.
+func sent(t *testing.T, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	must.Do(t, err)
+	var plain any
+	must.Do(t, json.Unmarshal(data, &plain))
+	data, err = json.Marshal(plain)
+	must.Do(t, err)
+	return string(data)
 }
 
 func TestAMessageThatBeganWithoutWordsHasTheAgentsID(t *testing.T) {

@@ -1,0 +1,99 @@
+package session
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/fakeagent"
+)
+
+// asksByItself has an agent ask by a method of its own, in the session that it was prompted in last.
+func asksByItself(t *testing.T, method, params string, then ...fakeagent.Step) (*talk, ElicitationRequest) {
+	t.Helper()
+	p := talkV1(t, append([]fakeagent.Step{
+		says(`"tool_call","toolCallId":"c","title":"ask"`),
+		fakeagent.Request(7, method, strings.ReplaceAll(params, "\n", "")),
+	}, then...)...)
+	for {
+		if e, ok := receive(t, p.events).(ElicitationRequest); ok {
+			return p, e
+		}
+	}
+}
+
+const (
+	cursorAsks = `{"toolCallId":"c","questions":[
+		{"id":"a","prompt":"Where?","options":[{"id":"x","label":"Here"},{"id":"y"}]},
+		{"id":"b","prompt":"Which?","allowMultiple":true,"options":[{"id":"x"}]},{"id":"w","prompt":"Why?"}]}`
+	qwenAsks = `{"sessionId":"s1","toolCall":{"toolCallId":"c","_meta":{"qwenInteractionKind":"user_question"},"rawInput":{"questions":[
+		{"header":"Colour","question":"Which colour?","options":[{"label":"red","description":"loud"}]},
+		{"header":"Size","question":"What size?","multiSelect":true,"options":[{"label":"small"}]}]}},
+		"options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_once"}]}`
+	qwenAsksOnce = `{"sessionId":"s1","toolCall":{"toolCallId":"c","_meta":{"qwenQuestions":[{"header":"Colour","question":"Which colour?"}]}},"options":[]}`
+)
+
+// The questions that agents ask by methods of their own become one form: a question with choices takes one or several of
+// them, one without takes words, and where there are several, each says what it is about.
+func TestFormsOfExtensions(t *testing.T) {
+	for _, c := range []struct{ method, params, message, want string }{
+		{"cursor/ask_question", cursorAsks, "3 questions", "a! Where?: choice [x=Here y=y]; b! Which?: choices [x=x]; w! Why?: text []"},
+		{"cursor/ask_question", `{"title":"Storage",` + cursorAsks[1:], "Storage", "a! Where?: choice [x=Here y=y]; b! Which?: choices [x=x]; w! Why?: text []"},
+		{"cursor/create_plan", `{"toolCallId":"c","name":"Split","overview":"two"}`, `Carry out the plan "Split"?`, `plan! Carry out the plan "Split"?: choice [accepted=Carry it out rejected=Reject it]`},
+		{"session/request_permission", qwenAsks, "2 questions", "0 Colour (Which colour?): choice [red=red]; 0 other In your own words: text []; 1 Size (What size?): choices [small=small]; 1 other In your own words: text []"},
+		{"session/request_permission", qwenAsksOnce, "Which colour?", "0 Colour: text []"},
+	} {
+		_, e := asksByItself(t, c.method, c.params)
+		var fields []string
+		for _, f := range e.Form.Fields {
+			text := f.Name
+			if f.Required {
+				text += "!"
+			}
+			if text += " " + f.Title; f.Description != "" {
+				text += " (" + f.Description + ")"
+			}
+			var choices []string
+			for _, choice := range f.Choices {
+				choices = append(choices, choice.Value+"="+choice.Name)
+			}
+			fields = append(fields, fmt.Sprintf("%s: %s %v", text, f.Type, choices))
+		}
+		check.Equal(t, strings.Join(fields, "; "), c.want, "%s: the form has %s", c.method)
+		check.Equal(t, e.Message, c.message, "%s: it asks %q", c.method)
+		check.Equal(t, e.SessionID+"/"+e.ToolCallID, "s1/c", "%s: it belongs to %s", c.method)
+	}
+}
+
+// A question that the agent takes back is answered with that, whatever the user says afterwards.
+func TestQuestionsOfExtensionsAreWithdrawn(t *testing.T) {
+	for method, params := range map[string]string{
+		"cursor/ask_question": cursorAsks, "cursor/create_plan": `{"toolCallId":"c"}`, "session/request_permission": qwenAsks,
+	} {
+		p, e := asksByItself(t, method, params, fakeagent.Notify("$/cancel_request", `{"requestId":7}`), fakeagent.Answer(7))
+		receive(t, e.Context.Done())
+		e.Reply(ElicitationAnswer{Action: ElicitationAccept, Content: map[string]any{"a": "x", "0": "red"}})
+		receive(t, p.played)
+		var answers []string
+		for _, m := range p.finish() {
+			if m.Method == "" && string(m.ID) == "7" {
+				answers = append(answers, string(m.Error))
+			}
+		}
+		if len(answers) != 1 || !strings.Contains(answers[0], `"code":-32800`) {
+			t.Errorf("%s is answered %q", method, answers)
+		}
+	}
+}
+
+// Codex marks its request about a server's tool beside the call or at it; either way the call has the mark, beside its
+// own.
+func TestApprovalsOfMCPServers(t *testing.T) {
+	for _, call := range []string{`"toolCallId":"c","_meta":{"other":1}`, `"toolCallId":"c"`} {
+		p := begun(t, fakeagent.Request(7, "session/request_permission", `{"sessionId":"s1","_meta":{"is_mcp_tool_approval":true},"toolCall":{`+call+`},"options":[]}`))
+		meta := next[PermissionRequest](p).Call.Meta.Or(nil)
+		check.Equal(t, string(meta[metaMCPApproval]), "true", "%s: the mark is %q", call)
+		check.Equal(t, len(meta), 1+strings.Count(call, "other"), "%s: there are %d marks", call)
+	}
+}
