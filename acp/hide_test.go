@@ -18,9 +18,16 @@ func TestHiddenInTraffic(t *testing.T) {
 	} {
 		check.Equal(t, string(traffic.Entries()[i].Msg), want, "recorded is %s")
 	}
-	traffic.Hide([]string{"another"})
+	traffic.Hide([]string{"another", "sixsix", "sixsix and more", "five5"})
 	traffic.Unhide([]string{"long \"secret\"", "unknown"})
 	traffic.record(AgentToClient, []byte(`{"text":"a long \"secret\" and another"}`))
 	check.Equal(t, string(traffic.Entries()[2].Msg), `{"text":"a long \"secret\" and ***"}`,
 		"when one is no secret any more, recorded is %s")
+
+	// One may be in another, and the least that is hidden everywhere has six bytes.
+	traffic.record(AgentToClient, []byte(`{"text":"sixsix and more, sixsix and five5"}`))
+	check.Equal(t, string(traffic.Entries()[3].Msg), `{"text":"***, *** and five5"}`, "recorded is %s")
+	traffic.Unhide([]string{"sixsix"})
+	traffic.record(AgentToClient, []byte(`{"text":"sixsix and more, sixsix"}`))
+	check.Equal(t, string(traffic.Entries()[4].Msg), `{"text":"***, sixsix"}`, "recorded is %s")
 }

@@ -174,6 +174,47 @@ func TestRecordingDoesNotWaitForTheFile(t *testing.T) {
 	}
 }
 
+// written tells what is written, as it is.
+type written chan string
+
+func (w written) Write(b []byte) (int, error) {
+	w <- string(b)
+	return len(b), nil
+}
+
+// What is recorded comes into the file at once, and not when the recording ends.
+func TestRecordingsAreWrittenAtOnce(t *testing.T) {
+	traffic := NewTraffic(0)
+	w := make(written, 9)
+	stop, err := traffic.RecordTo(w)
+	must.Do(t, err)
+	for _, msg := range []string{`{"id":1}`, `{"id":2}`} {
+		traffic.record(AgentToClient, []byte(msg))
+		check.Contains(t, must.Receive(t, "the message", w), msg, "written is %s")
+	}
+	must.Do(t, stop())
+}
+
+// Why messages were dropped is noted at the latest that have the part, and at no others.
+func TestNotes(t *testing.T) {
+	traffic := NewTraffic(0)
+	for i := range notable + 2 {
+		traffic.record(AgentToClient, fmt.Appendf(nil, `{"odd":%d}`, i%2))
+	}
+	traffic.Note([]byte(`"odd":1`), "odd")
+	traffic.Note(nil, "nothing")
+	(*Traffic)(nil).Note([]byte("1"), "nowhere")
+	noted := 0
+	for i, e := range traffic.Entries() {
+		if want := i%2 == 1 && i >= 2; (e.Note == "odd") != want {
+			t.Errorf("of %d, %s is noted as %q", notable+2, e.Msg, e.Note)
+		} else if want {
+			noted++
+		}
+	}
+	check.Equal(t, noted, notable/2, "%d are noted")
+}
+
 func TestConcurrentRecording(t *testing.T) {
 	traffic := NewTraffic(0)
 	var file bytes.Buffer

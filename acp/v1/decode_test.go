@@ -282,3 +282,21 @@ func BenchmarkChunkStd(b *testing.B) {
 		must.Do(b, json.Unmarshal([]byte(chunk), &n))
 	}
 }
+
+// The fields of a form are an object; without any it is null or nothing, and what was there before goes.
+func TestFieldsOfForms(t *testing.T) {
+	for text, want := range map[string]string{
+		`null`: "", `{}`: "", `{"b":{"type":"string"},"a":{"type":"boolean"}}`: "b a", `[]`: "error", `7`: "error", ``: "error",
+		`{"a":`: "error",
+	} {
+		p := ElicitationProperties{{Name: "before"}}
+		err := p.UnmarshalJSON([]byte(text))
+		var names []string
+		for _, property := range p {
+			names = append(names, property.Name)
+		}
+		if got := strings.Join(names, " "); (err != nil) != (want == "error") || err == nil && got != want {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}
