@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
+	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
@@ -21,14 +24,19 @@ type scene struct {
 	slow        bool                     // the agent does not say so at once
 	sent        []func(session.Steering) // then
 	done        []string
+	changed     int // how often Lua is to be told
+	box         *mailbox.Mailbox
+	editor      *editor.Editor
 }
 
 func newScene() *scene {
-	s := &scene{ready: true}
+	s := &scene{ready: true, box: mailbox.New()}
+	s.editor = editor.New(s)
 	s.Prompts = New(Config{
 		Base: feature.Base{
-			Title: "Puppet", Editor: editor.New(nil), Changed: func() {},
-			Remark: func(severity, text string) { s.did(severity, text) },
+			Title: "Puppet", Editor: s.editor, Changed: func() { s.changed++ }, Box: s.box,
+			Remark:     func(severity, text string) { s.did(severity, text) },
+			Background: func(f func()) { f() },
 		},
 		Ready: func() bool { return s.ready },
 		Dead:  func() (string, bool) { return "Puppet ended.", s.dead },
@@ -49,6 +57,24 @@ func newScene() *scene {
 		Cancel: func() { s.did("cancel") },
 	})
 	return s
+}
+
+// later does what the background has put into the session's mailbox, and lets nothing more into it.
+func (s *scene) later() {
+	s.box.Close()
+	s.box.Run()
+}
+
+// Batch is Neovim's end of the editor.
+func (s *scene) Batch(ops []any) ([]any, time.Duration, error) {
+	answers := make([]any, len(ops))
+	for i, op := range ops {
+		if n, ok := op.([]any)[1].(rpc.Notify); ok {
+			s.did("told " + n.Text)
+		}
+		answers[i] = []any{true, nil}
+	}
+	return answers, 0, nil
 }
 
 func (s *scene) did(words ...string) { s.done = append(s.done, strings.Join(words, " ")) }
@@ -76,6 +102,21 @@ func TestPromptsAreSent(t *testing.T) {
 			s.write(words("a"), image)
 			s.write(words("b"))
 		}, "error Puppet takes no images: the prompt was not sent., begin b 1 1", ""},
+		"what the agent does take": {func(s *scene) {
+			s.agent = session.Info{Images: true, Audio: true}
+			s.write(words("a"), image, rpc.Content{Type: "audio", MimeType: "audio/wav", Data: "x"})
+		}, "begin a 3 3", ""},
+		"unsaved text that Neovim does not tell": {func(s *scene) {
+			s.editor.Close()
+			s.write(words("a"), unsaved)
+			s.did("later")
+			s.later()
+		}, "later, warning Neovim was busy: unsaved text did not go along with the prompt., begin a 1 1", ""},
+		"words that steer, with what goes in another way": {func(s *scene) {
+			s.became = session.SteeringTaken
+			s.Send("a")
+			s.steer([]session.Content{session.Text{Text: "b"}, either{Content: session.Image{}, otherwise: session.ResourceLink{}, told: "it is linked"}})
+		}, "begin a 1 1, warning it is linked, steer b", ""},
 		"no unsaved text for an agent that reads buffers": {func(s *scene) {
 			s.Unsaved.reads.Store(true)
 			s.write(words("a"), unsaved)
@@ -156,6 +197,39 @@ func TestPromptsAreSent(t *testing.T) {
 		c.do(s)
 		check.Equal(t, strings.Join(s.done, ", "), c.done, "%s: %s", name)
 		check.Equal(t, strings.Join(s.Queued(), ", "), c.queue, "%s: %q wait", name)
+	}
+}
+
+// A prompt whose unsaved text came when the agent had ended waits in the queue, and the user hears of it.
+func TestThePromptOfAnAgentThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene()
+		go s.editor.Run()
+		s.write(words("a"), rpc.Content{Type: "unsaved", Files: new([]rpc.UnsavedBuf)})
+		s.ready, s.dead = false, true
+		before := s.changed
+		s.later()
+		synctest.Wait()
+		check.Slice(t, s.Queued(), []string{"a"}, "%q wait")
+		check.Slice(t, s.done, []string{"told Puppet ended. Your prompt is kept"}, "it did %q")
+		check.Equal(t, s.changed > before, true, "Lua is told: %v")
+		s.editor.Close()
+	})
+}
+
+// Words that cannot steer are said to wait, and why, if there is something to wait for.
+func TestWordsThatDoNotSteer(t *testing.T) {
+	for steers, why := range map[bool]string{false: "cannot be steered", true: "did not take them"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScene()
+			go s.editor.Run()
+			s.agent.Steers = steers
+			s.Send("a")
+			s.Steer(rpc.Steer{Blocks: []rpc.Content{words("b")}})
+			synctest.Wait()
+			check.Equal(t, s.done[len(s.done)-1], "told your words are queued: Puppet "+why, "it says %q")
+			s.editor.Close()
+		})
 	}
 }
 
