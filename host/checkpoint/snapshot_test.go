@@ -44,6 +44,27 @@ func names(s *Snapshot, dir string) (names []string) {
 	return names
 }
 
+// A snapshot takes only so many files, and says so: then a file that it lacks need not be new.
+func TestMoreFilesThanASnapshotTakes(t *testing.T) {
+	for _, repository := range []bool{false, true} {
+		for n, unlisted := range map[int]int{2: 0, 3: 1} {
+			dir := folder(t)
+			if repository {
+				git(t, dir, "init", "-q")
+			}
+			for i := range n {
+				put(t, filepath.Join(dir, fmt.Sprint(i)), "text")
+			}
+			s := store(t)
+			s.names = 2
+			snap := take(t, s, nil, dir)
+			check.Slice(t, names(snap, dir), []string{"0", "1"}, "the files are %q")
+			check.Equal(t, snap.Partial.Unlisted, unlisted, fmt.Sprintf("of %d files", n)+" %d folders are not whole")
+			check.Equal(t, snap.Whole(filepath.Join(dir, "2")), unlisted == 0, fmt.Sprintf("of %d files", n)+" it has all: %v")
+		}
+	}
+}
+
 func TestFilesOfTheProject(t *testing.T) {
 	for _, test := range []struct {
 		repository bool
