@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -507,7 +506,7 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 	}
 	if synced || seen {
 		merged, conflicts = merge3(base, mine, theirs)
-		if synced || given.disk || !lacks(merged, mine) {
+		if synced || given.disk || !linediff.Brings(merged, mine) {
 			return merged, conflicts
 		}
 		conflicts = nil // the disk may never have had what the agent was given
@@ -516,11 +515,6 @@ func (f *Files) merge(path, mine, theirs string, own bool) (merged string, confl
 		conflicts = append(conflicts, conflict{row: c.Start, count: c.End - c.Start, theirs: c.Lines})
 	}
 	return mine, conflicts
-}
-
-// lacks reports whether a text has lost lines of another one.
-func lacks(text, of string) bool {
-	return slices.ContainsFunc(linediff.Compare(linediff.Lines(of), linediff.Lines(text)), func(e linediff.Edit) bool { return e.A1 > e.A0 })
 }
 
 // takenOver returns the base (see inStep) of a buffer whose unsaved text mine became after as it took in the disk's.

@@ -2,7 +2,10 @@
 // lines of two texts, or the words of two lines. It is pure.
 package linediff
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// anchorings is how often ranges are split at lines that occur once in each.
@@ -278,6 +281,11 @@ func settle(edits []Edit, a, b []string) []Edit {
 		settled = join(settled, e)
 	}
 	return settled
+}
+
+// Brings reports whether another text has lines that the first one has not.
+func Brings(was, is string) bool {
+	return slices.ContainsFunc(Compare(Lines(was), Lines(is)), func(e Edit) bool { return e.B0 < e.B1 })
 }
 
 // Distance is how many lines have to go from a text, or to be added to it, to make it another one.

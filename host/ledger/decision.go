@@ -39,7 +39,6 @@ type Made struct {
 func (m Made) Path() string { return cmp.Or(m.Plan.Back, m.Plan.Path) }
 
 var (
-	errNothing   = errors.New("the agent has changed nothing there")
 	errMovedOn   = errors.New("it has changed meanwhile: look at it again")
 	errForgotten = errors.New("its previous content was not kept: it is too large, or was never seen")
 )
@@ -77,7 +76,7 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 			return
 		}
 		if len(all) == 0 && len(l.underIn(d.Path)) == 0 {
-			finish(0, errNothing)
+			finish(0, review.ErrNotChanged)
 			return
 		}
 		var paths []string
@@ -100,8 +99,8 @@ func (l *Ledger) Decide(d Decision, done func(files int, err error)) {
 // takeBackAll takes back a decision that has left nothing of the agent's in its file.
 func (l *Ledger) takeBackAll(d Decision, done func(files int, err error)) {
 	l.see(d.Path, true, func(now fileState) {
-		if now.path == "" || !d.Back.Plan.Left(now.Content) {
-			done(0, errNothing)
+		if now.path == "" || !d.Back.Plan.AsLeft(now.Content) {
+			done(0, review.ErrNotChanged)
 			return
 		}
 		d.found = map[string]*undecided{d.Path: l.undecided(d.Path)}
@@ -186,7 +185,7 @@ func (l *Ledger) decideOne(d Decision, path string, tries int, done func(did boo
 		done(false, nil)
 		return
 	}
-	f.Path = path
+	f.Path = path // also where the record has forgotten it, see takeBackAll
 	is, err := l.deciding(d, f)
 	if err != nil {
 		after(err)

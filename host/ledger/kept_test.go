@@ -489,7 +489,7 @@ func TestADecisionThatLeftNothingIsTakenBack(t *testing.T) {
 			if changed {
 				has("u1\n")
 				err := w.tries(Decision{Path: made[0].Path(), Back: &made[0]})
-				check.Equal(t, fmt.Sprint(err), errNothing.Error(), name+", and changed since: it says %q")
+				check.Equal(t, fmt.Sprint(err), review.ErrNotChanged.Error(), name+", and changed since: it says %q")
 				continue
 			}
 			w.makes(Decision{Path: made[0].Path(), Back: &made[0]})

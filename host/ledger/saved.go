@@ -290,7 +290,7 @@ func (l *Ledger) wereInStep(saved []saved.InStep) {
 	l.record.Away(l.wasInStep)
 }
 
-// wasInStep notes what a buffer whose file is gone was last in step with.
+// wasInStep notes what the disk had that a buffer was last in step with.
 func (l *Ledger) wasInStep(path string, had review.Content) {
 	if w := l.config.Watch(); w != nil && isText(had) && slices.Contains(w.Loaded(), path) {
 		l.config.Files.WasInStep(path, had.Text, cmp.Or(had.Form, review.Plain))

@@ -968,6 +968,24 @@ func TestPermissionsThatTheUserGivesAfterATurn(t *testing.T) {
 	}
 }
 
+// permitted is a world in which the agent has changed the first line of a file, and its permissions, under a buffer in which
+// the user had typed this.
+func permitted(t *testing.T, typed string, mode fs.FileMode) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.named()
+	w.write("f", "f1\n=\n")
+	w.edit("f")
+	w.begin()
+	w.sync()
+	w.types("f", func(string) string { return typed })
+	w.write("f", "a1\n=\n")
+	w.chmod("f", mode)
+	w.sees("f")
+	w.end()
+	return w
+}
+
 // So do permissions that they give it between two turns, in which the agent changes its text: also where a buffer has shown it
 // all the time, with unsaved text or not, and where Neovim is killed with the host in the second turn.
 func TestPermissionsThatTheUserGivesBetweenTurns(t *testing.T) {
@@ -975,19 +993,11 @@ func TestPermissionsThatTheUserGivesBetweenTurns(t *testing.T) {
 		for _, dies := range []bool{false, true} {
 			for _, undo := range []bool{false, true} {
 				for _, agents := range []fs.FileMode{0o644, 0o755} {
-					w := newWorld(t)
-					w.named()
-					w.write("f", "f1\n=\n")
-					w.edit("f")
-					w.begin()
-					w.sync()
-					if unsaved != "no" {
-						w.types("f", func(now string) string { return now + "u1\n" })
+					typed := "f1\n=\nu1\n"
+					if unsaved == "no" {
+						typed = "f1\n=\n"
 					}
-					w.write("f", "a1\n=\n")
-					w.chmod("f", agents)
-					w.sees("f")
-					w.end()
+					w := permitted(t, typed, agents)
 					if unsaved == "was given up" {
 						w.rereads("f")
 					}
@@ -1025,22 +1035,11 @@ func TestPermissionsThatTheUserGivesWithAConflict(t *testing.T) {
 	for _, seen := range []bool{false, true} {
 		for _, then := range []string{"refuses", "undoes", "in the second turn", "gives up, refuses", "dies"} {
 			for _, agents := range []fs.FileMode{0o644, 0o755} {
-				w := newWorld(t)
-				w.named()
-				w.write("f", "f1\n=\n")
-				w.edit("f")
-				w.begin()
-				w.sync()
-				w.types("f", func(now string) string { return "u1\n=\n" })
-				w.write("f", "a1\n=\n")
-				w.chmod("f", agents)
-				w.sees("f")
-				w.end()
+				w := permitted(t, "u1\n=\n", agents)
 				w.chmod("f", 0o700)
 				if seen {
 					w.changes()
 				}
-				want := "f1\n=\n"
 				switch then {
 				case "undoes":
 					w.must(w.undo(false))
@@ -1061,7 +1060,7 @@ func TestPermissionsThatTheUserGivesWithAConflict(t *testing.T) {
 					w.killed(false)
 					w.decide(review.Reject, "")
 				}
-				check.Equal(t, w.tree(), fmt.Sprintf("f 700 %q", want), "the user %s, seen %v, agent's %o: there is %s", then, seen, agents)
+				check.Equal(t, w.tree(), `f 700 "f1\n=\n"`, "the user %s, seen %v, agent's %o: there is %s", then, seen, agents)
 			}
 		}
 	}

@@ -51,11 +51,14 @@ func (p Plan) Decides() bool {
 		p.next.refused != p.was.refused || p.next.moveKept != p.was.moveKept
 }
 
-// ErrChangedSince is of a decision that cannot be taken back.
-var ErrChangedSince = errors.New("it has changed since that decision: decide again")
+// ErrNotChanged is of a decision about a file that has nothing of the agent's, and ErrChangedSince of one that cannot be taken
+// back.
+var (
+	ErrNotChanged   = errors.New("the agent has changed nothing there")
+	ErrChangedSince = errors.New("it has changed since that decision: decide again")
+)
 
 var (
-	errNotChanged = errors.New("the agent has changed nothing there")
 	errTyped      = errors.New("you have changed it too, and a file that is not text has no lines to tell the changes apart by: keep it, or undo yours")
 	errNoSuchHunk = errors.New("that change is gone")
 )
@@ -64,7 +67,7 @@ var (
 func (r *Record) Plan(path string, d Decision, which Selection) (Plan, error) {
 	f := r.files[path]
 	if f == nil || f.away {
-		return Plan{}, errNotChanged
+		return Plan{}, ErrNotChanged
 	}
 	p := Plan{Path: path, Now: f.Present, of: f, was: *f, next: *f}
 	n := &p.next
@@ -189,8 +192,8 @@ func (r *Record) Commit(p Plan) bool {
 	return true
 }
 
-// Left reports whether a file that has this content is as the plan, which was committed, has left it.
-func (p Plan) Left(now Content) bool { return p.of.has(now) }
+// AsLeft reports whether a file that has this content is as the plan, which was committed, has left it.
+func (p Plan) AsLeft(now Content) bool { return p.of.has(now) }
 
 // recorded returns a plan's file, also if nothing of the agent's is left of it.
 func (r *Record) recorded(path string, of *file) *file {
@@ -208,7 +211,7 @@ func (r *Record) Undo(p Plan) (Plan, error) {
 	f := r.recorded(path, p.of)
 	switch {
 	case f == nil || f.away || f != p.of:
-		return Plan{}, errNotChanged
+		return Plan{}, ErrNotChanged
 	case f.text != p.next.text || !f.has(p.Want):
 		return Plan{}, ErrChangedSince
 	}

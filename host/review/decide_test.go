@@ -559,7 +559,7 @@ func TestUndoOfADecisionThatLeftNothing(t *testing.T) {
 	decide(t, r, Keep, Selection{})
 	r.Changed("f", Text("1\n2\n"), Text("1\n"))
 	p := decide(t, r, Keep, Selection{})
-	if _, left := r.File("f"); left || !p.Left(Text("1\n")) || p.Left(Text("3\n")) {
+	if _, left := r.File("f"); left || !p.AsLeft(Text("1\n")) || p.AsLeft(Text("3\n")) {
 		t.Errorf("something is left: %v", statusOf(r))
 	}
 	back, err := r.Undo(p)
@@ -575,7 +575,7 @@ func TestUndoOfADecisionThatLeftNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Moved("g", "h", Text("2\n"), Text("2\n"))
-	if _, err := r.Undo(p); !errors.Is(err, errNotChanged) {
+	if _, err := r.Undo(p); !errors.Is(err, ErrNotChanged) {
 		t.Errorf("of a file that was moved: %v", err)
 	}
 }
@@ -622,7 +622,7 @@ func TestUndoDecision(t *testing.T) {
 		if now, _ := r.File("/new"); !reflect.DeepEqual(now, before) {
 			t.Errorf("there is\n%+v\nwanted\n%+v", now, before)
 		}
-	} else if !errors.Is(err, errNotChanged) {
+	} else if !errors.Is(err, ErrNotChanged) {
 		t.Errorf("undo of a move: %v", err)
 	}
 	r.Changed("/a", Text("one\n2\nthree\n"), Text("one\n2\nthree\nfour\n"))
@@ -635,7 +635,7 @@ func TestUndoDecision(t *testing.T) {
 	p, _ = r.Plan("/a", Reject, Selection{})
 	r.Commit(p)
 	r.Removed("/a")
-	if _, err := r.Undo(p); !errors.Is(err, errNotChanged) {
+	if _, err := r.Undo(p); !errors.Is(err, ErrNotChanged) {
 		t.Errorf("after it was removed: %v", err)
 	}
 }

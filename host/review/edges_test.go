@@ -142,7 +142,7 @@ func TestNoSuchHunk(t *testing.T) {
 			t.Errorf("%v: %v", which, err)
 		}
 	}
-	if _, err := r.Plan("g", Keep, Selection{}); !errors.Is(err, errNotChanged) {
+	if _, err := r.Plan("g", Keep, Selection{}); !errors.Is(err, ErrNotChanged) {
 		t.Errorf("of an unknown file: %v", err)
 	}
 }

@@ -708,7 +708,7 @@ func (f *file) byUser(text string) *layers {
 			break
 		}
 	}
-	if now != nil && !users && !brings(f.text.present(), text) {
+	if now != nil && !users && !linediff.Brings(f.text.present(), text) {
 		now = nil
 	}
 	if now == nil || !users {
@@ -720,11 +720,6 @@ func (f *file) byUser(text string) *layers {
 	}
 	f.became(now)
 	return now
-}
-
-// brings reports whether another text has lines that the first one has not.
-func brings(was, is string) bool {
-	return slices.ContainsFunc(linediff.Compare(linediff.Lines(was), linediff.Lines(is)), func(e linediff.Edit) bool { return e.B0 < e.B1 })
 }
 
 // earlier returns the layers with which a file had a text before, with something by the agent that waited, if nothing was
