@@ -37,7 +37,7 @@ func (e *NotFoundError) Error() string {
 	if strings.Contains(e.Program, "/") {
 		return e.Program + " does not exist or is not executable"
 	}
-	return e.Program + " was not found on the PATH"
+	return "there is no " + e.Program + " on the PATH"
 }
 
 // DirError says that the working folder cannot be used.

@@ -233,7 +233,7 @@ func TestStartErrors(t *testing.T) {
 		}
 	}
 	for program, want := range map[string]string{
-		"no-such-agent": "no-such-agent was not found on the PATH", dir + "/none": dir + "/none does not exist or is not executable",
+		"no-such-agent": "there is no no-such-agent on the PATH", dir + "/none": dir + "/none does not exist or is not executable",
 	} {
 		_, err := Start(Command{Argv: []string{program}, Env: env})
 		check.Contains(t, err.Error(), want, "it says %s")

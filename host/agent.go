@@ -123,7 +123,7 @@ func startError(spec AgentSpec, err error) error {
 	var missing *acp.NotFoundError
 	if errors.As(err, &missing) {
 		return &failure.Failure{
-			Sentence: fmt.Sprintf("%s is not installed: there is no %s on the PATH.", spec.Title, missing.Program),
+			Sentence: fmt.Sprintf("%s is not installed: %v.", spec.Title, missing),
 			Advice:   spec.Install,
 		}
 	}

@@ -105,7 +105,7 @@ func TestAskingForStoredSessions(t *testing.T) {
 		asked   []string
 		told    string
 	}{
-		"there is no agent":     {ask: "list_stored", missing: true, told: "Puppet is not installed: there is no /puppet on the PATH."},
+		"there is no agent":     {ask: "list_stored", missing: true, told: "Puppet is not installed: /puppet does not exist or is not executable."},
 		"it does not list them": {ask: "list_stored", told: "Puppet does not list its sessions."},
 		"it does not delete":    {ask: "delete_stored", told: "Puppet cannot delete sessions."},
 		"it does not answer": {

@@ -187,7 +187,7 @@ func whole(_ *call, m rpc.EditorToolDone) string {
 	if text == "" {
 		text = "nothing is known about it"
 	}
-	return partly(styled.Cut(text, maxBytes), m.Partial)
+	return partly(beginning(text), m.Partial)
 }
 
 // lines returns the part of a text that a call wants, with its place.
@@ -209,14 +209,19 @@ func (c *call) lines(text string) string {
 		end++
 	}
 	head := fmt.Sprintf("lines %d to %d of %d:\n", first, end, len(all))
-	body := strings.Join(all[first-1:end], "")
-	if size > maxBytes {
-		body = styled.Cut(body, maxBytes)
-	}
+	body := beginning(strings.Join(all[first-1:end], ""))
 	if end < last {
 		body = strings.TrimSuffix(body, "\n") + fmt.Sprintf("\n+%d more lines", last-end)
 	}
 	return head + body
+}
+
+// beginning returns what of a text an answer takes.
+func beginning(text string) string {
+	if cut := styled.Cut(text, maxBytes); cut != text {
+		return fmt.Sprintf("%s\n+%d more bytes", cut, len(text)-len(cut))
+	}
+	return text
 }
 
 // tail returns the end of a command's output.

@@ -74,8 +74,10 @@ func TestLinesOfALongFile(t *testing.T) {
 	c := &call{}
 	want := "lines 1 to 2000 of 2003:\n" + strings.Repeat("x\n", maxLines) + "+3 more lines"
 	check.Equal(t, c.lines(strings.Repeat("x\n", maxLines+3)), want, "many lines are told as %s")
-	want = "lines 1 to 1 of 2:\n" + strings.Repeat("x", maxBytes) + "\n+1 more lines"
+	want = "lines 1 to 1 of 2:\n" + strings.Repeat("x", maxBytes) + "\n+10 more bytes\n+1 more lines"
 	check.Equal(t, c.lines(strings.Repeat("x", maxBytes+9)+"\nlast\n"), want, "a huge one is told as %s")
+	want = strings.Repeat("x", maxBytes) + "\n+9 more bytes"
+	check.Equal(t, whole(c, rpc.EditorToolDone{Text: strings.Repeat("x", maxBytes+9)}), want, "a huge text is told as %s")
 }
 
 // Of a command's output the end is told, and how much is before it.
