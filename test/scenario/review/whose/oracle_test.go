@@ -245,6 +245,18 @@ func (u *userFile) keptUnseen() {
 	}
 }
 
+// parted tells that the user has refused a file that an agent had made where it has moved theirs away. What they have typed
+// into it stays in the buffer; where that stands in theirs, should it come back, and what else they have done to the agent's
+// file, the rule does not say.
+func (u *userFile) parted() {
+	maps.DeleteFunc(u.precedes, func(pair [2]string, _ bool) bool { return pair[0][0] == 'u' || pair[1][0] == 'u' })
+	for _, l := range u.lines {
+		if l.buffer == absent && l.disk != absent {
+			l.buffer = either
+		}
+	}
+}
+
 func presenceOf(is bool) presence {
 	if is {
 		return present

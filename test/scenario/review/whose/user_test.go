@@ -305,6 +305,9 @@ func (r *whoseRound) userDecides() {
 			r.adopt(name, is)
 			r.files[name].undone[n] = u.or(is)
 		}
+		if whole && f["status"] == "added" && len(r.kin(name)) > 0 {
+			r.files[name].refused.parted()
+		}
 		return
 	}
 	if status := f["status"]; whole {
