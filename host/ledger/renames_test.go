@@ -808,3 +808,36 @@ func TestRemovedBesideTheUsersCopy(t *testing.T) {
 	w.end()
 	check.Equal(t, w.changes(), "deleted f -1,2+0,0\n", "listed is %q")
 }
+
+// Where another file is made at the place of one that was moved away, a buffer without unsaved text shows that, and has nothing
+// of the moved one any more: what the user types then is theirs when that goes back, also if the agent had written the same.
+func TestTypedWhereAFileWasMovedAwayAndMadeAnew(t *testing.T) {
+	t.Parallel()
+	for _, unsaved := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		w.write("f", "f1\na2\n")
+		w.sees("f")
+		if unsaved {
+			w.types("f", func(now string) string { return now + "u3\n" })
+		}
+		w.move("f", "g")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.write("f", "")
+		w.sees("f")
+		w.end()
+		want := "f1\nu3\n"
+		if !unsaved {
+			w.types("f", func(string) string { return "a2\n" })
+			want = "a2\n"
+		}
+		w.decide(review.Reject, "f")
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 644 "f1\n"`, "unsaved %v: there is %s", unsaved)
+		check.Equal(t, w.sees("f"), want, "unsaved %v: the buffer has %q", unsaved)
+	}
+}

@@ -161,6 +161,8 @@ func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Ide
 		return // which a look has told
 	case c.Deleted:
 		lost = l.removedUnder(c.Path, c.before)
+	case c.Created && !c.Unsaved:
+		l.nothingInBuffer(c.Path) // it has what the disk has
 	}
 	if l.cameByMove(t, c, file) {
 		l.hasSeen(t, c, file)

@@ -151,38 +151,55 @@ func TestARemovalUnderUnsavedTextIsRefused(t *testing.T) {
 }
 
 // A file that was moved away goes back also where the agent has made another one since, and the user has typed into that:
-// what they have typed stays, unsaved.
+// what they have typed stays, unsaved. So it does where the buffer had shown the file that was moved, and where the other
+// one is refused before the move.
 func TestMovedFilesGoBackWhereAnotherWasMadeAndTypedInto(t *testing.T) {
 	for name, made := range map[string]string{"with text": "new\n", "empty": ""} {
-		t.Run(name, func(t *testing.T) {
-			scene.Each(t, func(t *testing.T, s *scene.Scene) {
-				s.Configure(`c.unsaved = 'ignore'`)
-				path := s.WriteFile("a", "1\n2\n")
-				p := s.Begin()
-				turn := s.Prompt(p, "move it")
-				p.WriteFile(path, "1\n2\nmore\n")
-				p.ToolCall("mv", "execute", nil)
-				rename(s, "a", "b")
-				p.Finish("mv", nil)
-				p.EndTurn(turn)
-				s.Sync()
-				turn = s.Prompt(p, "make another")
-				p.ToolCall("cat", "execute", nil)
-				s.WriteFile("a", made)
-				p.Finish("cat", nil)
-				s.Command("edit " + path)
-				buf := s.LuaInt(`vim.api.nvim_get_current_buf()`)
-				p.EndTurn(turn)
-				s.Sync()
-				s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 0, true, { 'mine' })`, buf)
-				s.OK(`require('acp').reject()`)
-				s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
-				s.Await("the other one to be gone", func() bool { return s.ReadOrNone(filepath.Join(s.Dir, "b")) == "no file" })
-				s.Await("both in the buffer", func() bool { return sameLines(strings.TrimSpace(s.BufferText(buf)), "mine\n1\n2") })
-				s.AwaitLua(`vim.bo[...].modified`, buf)
-			})
-		})
+		for _, shown := range []bool{false, true} {
+			for _, alone := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, shown %v, alone %v", name, shown, alone), func(t *testing.T) {
+					scene.Each(t, func(t *testing.T, s *scene.Scene) { movedWhereAnotherWasMade(t, s, made, shown, alone) })
+				})
+			}
+		}
 	}
+}
+
+func movedWhereAnotherWasMade(t *testing.T, s *scene.Scene, made string, shown, alone bool) {
+	s.Configure(`c.unsaved = 'ignore'`)
+	path := s.WriteFile("a", "1\n2\n")
+	if shown {
+		s.Command("edit " + path)
+	}
+	p := s.Begin()
+	turn := s.Prompt(p, "move it")
+	p.WriteFile(path, "1\n2\nmore\n")
+	p.ToolCall("mv", "execute", nil)
+	rename(s, "a", "b")
+	p.Finish("mv", nil)
+	p.EndTurn(turn)
+	s.Sync()
+	turn = s.Prompt(p, "make another")
+	p.ToolCall("cat", "execute", nil)
+	s.WriteFile("a", made)
+	p.Finish("cat", nil)
+	if !shown {
+		s.Command("edit " + path)
+	}
+	buf := s.LuaInt(`vim.fn.bufnr(...)`, path)
+	p.EndTurn(turn)
+	s.Sync()
+	s.AwaitBuffer(buf, strings.TrimSpace(made))
+	s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 0, 0, true, { 'mine' })`, buf)
+	if alone {
+		s.OK(`require('acp').reject({ path = ... })`, path)
+		s.Await("the other one to be gone", func() bool { return s.ReadOrNone(path) == "no file" })
+	}
+	s.OK(`require('acp').reject()`)
+	s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\n2\n" })
+	s.Await("the other one to be gone", func() bool { return s.ReadOrNone(filepath.Join(s.Dir, "b")) == "no file" })
+	s.Await("both in the buffer", func() bool { return sameLines(strings.TrimSpace(s.BufferText(buf)), "mine\n1\n2") })
+	s.AwaitLua(`vim.bo[...].modified`, buf)
 }
 
 // What is not saved in a buffer does not get to the disk where a move of its file is undone, and done again.
