@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -113,7 +114,10 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	}
 	if seen.Text, err = w.files.readLive(w.ctx, seen.Path, l, Read{peek: true}); err == nil && inStep && !multibyte([]byte(was.text)) { // which may stand in any encoding
 		l, err = w.files.live(w.ctx, seen.Path)
-		seen.Form = Form(l.encoded(seen.Text))
+		ended := seen.Form
+		if seen.Form = Form(l.encoded(seen.Text)); strings.HasSuffix(ended, " noeol") && !strings.HasSuffix(seen.Form, " noeol") {
+			seen.Form += " noeol" // which the buffer cannot tell
+		}
 	}
 	return err
 }

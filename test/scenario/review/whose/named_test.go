@@ -616,3 +616,26 @@ func TestEncodingOfUnsavedTextOverASCII(t *testing.T) {
 		check.Equal(t, s.ReadFile(path), "f1\xfc\nf2\xfc\n", "the file is %q")
 	})
 }
+
+// A file whose last end of line the agent has taken away under unsaved text, which somebody has looked at since, has it again
+// after a refusal, also where its buffer shows another file by then.
+func TestTheLastEndOfLineUnderUnsavedText(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p, path, buf := s.BeginWithFile("a", "f1\nf2\n")
+		turn := s.Prompt(p, "change it")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 1, true, { 'u' })`, buf)
+		p.ToolCall("edit", "edit", obj{"locations": []any{obj{"path": path}}})
+		must.Do(t, os.WriteFile(path, []byte("f1\nf2"), 0o644))
+		p.Finish("edit", nil)
+		s.Sync()
+		p.ReadFile(path, nil)
+		p.WriteFile(path, "f1\nu\na\nf2\n")
+		p.EndTurn(turn)
+		s.Sync()
+		s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('file b | silent write') end)`, buf)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		s.Sync()
+		check.Equal(t, s.ReadFile(path), "f1\nu\nf2\n", "the file is %q")
+	})
+}
