@@ -17,6 +17,7 @@ func FuzzValid(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	for _, depth := range []int{9999, 10_000, 10_001} {
+		f.Add([]byte(strings.Repeat("[", depth) + strings.Repeat("]", depth)))
 		f.Add([]byte(strings.Repeat("[", depth) + "1" + strings.Repeat("]", depth)))
 		f.Add([]byte(strings.Repeat(`{"":`, depth) + "1" + strings.Repeat("}", depth)))
 	}
