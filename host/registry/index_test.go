@@ -86,6 +86,7 @@ func TestBadIndexes(t *testing.T) {
 		w.server.URL + "/short":            "get the index of agents: unexpected EOF",
 		w.server.URL + "/long":             "get the index of agents: it is longer than 8 MB",
 		w.server.URL + "/round":            "the server never stops sending",
+		":":                                `parse ":": missing protocol scheme`,
 		w.server.URL + "/none":             strings.TrimPrefix(w.server.URL, "http://") + " answered 404 Not Found",
 		"http://" + nobody.Addr().String(): nobody.Addr().String() + " cannot be reached (connect: connection refused): there may be no network",
 	} {

@@ -71,6 +71,10 @@ echo 'Installed 1 executable: tiny-cli' >&2
 	if _, err := os.Stat(filepath.Join(w.folder("tiny"), "2.0.0")); err == nil || w.used() != "1.2.3" {
 		t.Errorf("after that %s is used, and the other: %v", w.used(), err)
 	}
+	defer w.Use(filepath.Join(w.folder("tiny"), "2.0.0", "bin", "tiny-cli"))()
+	if _, err := w.install(func(w *Wanted) { w.Version = "2.0.0" }); err == nil || !strings.HasPrefix(err.Error(), "Tiny 2.0.0 is running") {
+		t.Errorf("where it runs: %v", err)
+	}
 }
 
 // programs has scripts stand in for the programs that install, and those of the system beside them.
@@ -269,6 +273,12 @@ func TestWays(t *testing.T) {
 		check.Equal(t, by.via, c.way, "%+v is got by %q", c.from)
 		if said := fmt.Sprint(err); (err != nil || c.err != "") && said != c.err {
 			t.Errorf("%+v: %s; want %s", c.from, said, c.err)
+		}
+		if e.ID = "tiny"; c.err != "" {
+			w := newWorld(t)
+			w.index(e)
+			_, err := w.install(func(w *Wanted) { w.Version = c.wanted })
+			check.Equal(t, fmt.Sprint(err), c.err, "whoever installs %+v is told %s", c.from)
 		}
 	}
 }
