@@ -27,6 +27,11 @@ func TestNpm(t *testing.T) {
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no npm on the PATH") || !strings.Contains(err.Error(), "nodejs.org") {
 		t.Errorf("without npm: %v", err)
 	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/no/such/node\n"), 0o755))
+	const broken = "npm could not install Tiny: start npm: the interpreter that its first line names is missing: "
+	if _, err := w.install(); err == nil || !strings.HasPrefix(err.Error(), broken) {
+		t.Errorf("npm does not start: %v", err)
+	}
 	script := "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found.' >&2\nexit 1\n"
 	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
