@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +51,18 @@ func TestIndex(t *testing.T) {
 	w.index(Entry{ID: "one", Name: "One", Version: "1"})
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), `no agent "tiny"`) {
 		t.Errorf("an unknown one: %v", err)
+	}
+}
+
+// The index has archives for this machine, by the name that the registry gives it.
+func TestPlatform(t *testing.T) {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("the registry has no archives for " + runtime.GOARCH)
+	}
+	index, err := newWorld(t).Index()
+	must.Do(t, err)
+	if !slices.ContainsFunc(index.Agents, func(e Entry) bool { return e.Distribution.Binary[platform()].Archive != "" }) {
+		t.Errorf("nothing is for %s", platform())
 	}
 }
 

@@ -261,8 +261,11 @@ func TestBadArchives(t *testing.T) {
 	} {
 		w := newWorld(t)
 		w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
+		_, err := w.install()
+		if err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
 			t.Errorf("%s: %v", what, err)
+		} else if !strings.HasPrefix(what, "install") {
+			check.Contains(t, err.Error(), " See https://example.com/tiny.", "%s: it says %s", what)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
@@ -343,13 +346,22 @@ func TestBadDownloads(t *testing.T) {
 		if stall = patient; what == "nothing arrived" {
 			stall = 50 * time.Millisecond
 		}
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) {
+		advice := ". Check your network, then try again."
+		if what == "checksum" {
+			advice = "Refresh the index (r in :Acp agents) and try again; else tell https://example.com/tiny."
+		}
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) || !strings.HasSuffix(err.Error(), advice) {
 			t.Errorf("%s: %v", what, err)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
-	stall, maxArchive = patient, 100
+	stall, maxArchive = patient, int64(len(good))
 	w := newWorld(t)
+	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
+	_, err := w.install()
+	must.Do(t, err)
+	maxArchive--
+	w = newWorld(t)
 	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a long one: %v", err)
