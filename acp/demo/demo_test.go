@@ -548,7 +548,8 @@ func TestWritesThatFail(t *testing.T) {
 	check.Equal(t, c.statuses(), "completed failed", "the tool calls are %s")
 	c.forget()
 	check.Equal(t, c.prompt("/rename Hello Bye"), v1.StopEndTurn, "it ended with %s")
-	contains(t, c.text(), "`README.md` stays as it is: write README.md: it is locked (-32603).", "“Bye” for “Hello” in 1 file.")
+	contains(t, c.text(), "`README.md` stays as it is: write README.md: it is locked (-32603).",
+		"“Bye” for “Hello” in 1 file.")
 	check.Equal(t, c.statuses(), "failed failed", "the tool calls are %s")
 	check.Equal(t, c.files[readme], "Hello\n", "the file is %q")
 }

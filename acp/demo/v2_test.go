@@ -231,11 +231,14 @@ func TestRefusedInV2(t *testing.T) {
 		{"session/prompt", `{"sessionId":"x","prompt":[]}`, acp.CodeResourceNotFound, gone},
 		{"session/prompt", `{"sessionId":"demo-1","prompt":[]}`, acp.CodeInvalidParams, "the prompt is empty"},
 		{"session/prompt", `{"sessionId":7}`, acp.CodeInvalidParams, "session/prompt: decode sessionId: "},
-		{"session/set_config_option", `{"sessionId":"demo-1","configId":"y","type":"id","value":"z"}`, acp.CodeInvalidParams, `there is no choice in the option "y"`},
-		{"session/set_config_option", `{"sessionId":"demo-1","configId":"mode","type":"id","value":"z"}`, acp.CodeInvalidParams, `there is no mode "z"`},
+		{"session/set_config_option", `{"sessionId":"demo-1","configId":"y","type":"id","value":"z"}`,
+			acp.CodeInvalidParams, `there is no choice in the option "y"`},
+		{"session/set_config_option", `{"sessionId":"demo-1","configId":"mode","type":"id","value":"z"}`,
+			acp.CodeInvalidParams, `there is no mode "z"`},
 	} {
 		var e *acp.Error
-		if err := must.Receive(t, "the answer", c.call(r.method, r.params)); !errors.As(err, &e) || e.Code != r.code || !strings.Contains(e.Message, r.want) {
+		err := must.Receive(t, "the answer", c.call(r.method, r.params))
+		if !errors.As(err, &e) || e.Code != r.code || !strings.Contains(e.Message, r.want) {
 			t.Errorf("%s %s: %v; want %d, %s", r.method, r.params, err, r.code, r.want)
 		} else if r.want == gone && string(e.Data) != `{"sessionId":"x"}` {
 			t.Errorf("%s %s: it is about %s", r.method, r.params, e.Data)

@@ -32,7 +32,9 @@ func TestRequestsAreWithdrawn(t *testing.T) {
 		ask           func(p *talk, done chan<- error) (cancel func())
 	}{
 		{"session/new", "", func(p *talk, done chan<- error) func() { return p.NewSession(at, then[Setup](done)) }},
-		{"session/load", "session/resume", func(p *talk, done chan<- error) func() { return p.LoadSession("s1", at, then[Setup](done)) }},
+		{"session/load", "session/resume", func(p *talk, done chan<- error) func() {
+			return p.LoadSession("s1", at, then[Setup](done))
+		}},
 		{"session/resume", "", func(p *talk, done chan<- error) func() { return p.ResumeSession("s1", at, then[Setup](done)) }},
 		{"session/fork", "", func(p *talk, done chan<- error) func() { return p.ForkSession("s1", "m", at, then[Setup](done)) }},
 		{"session/list", "", func(p *talk, done chan<- error) func() { return p.ListSessions(true, then[[]Stored](done)) }},
@@ -68,10 +70,12 @@ func justThen(done chan<- error) func(error) { return func(err error) { done <- 
 // A session is opened where the user works and with all that the user wants there, however it is opened, in both versions.
 func TestPlacesOfSessions(t *testing.T) {
 	at := Place{
-		Cwd: "/a", Directories: []string{"/b"}, Servers: []MCPServer{{Name: "s", Type: "http", URL: "https://s", Headers: []Pair{{"A", "1"}}}},
-		Prompt: SystemPrompt{Text: "be brief"}, Instructions: "prefer these",
+		Cwd: "/a", Directories: []string{"/b"},
+		Servers: []MCPServer{{Name: "s", Type: "http", URL: "https://s", Headers: []Pair{{"A", "1"}}}},
+		Prompt:  SystemPrompt{Text: "be brief"}, Instructions: "prefer these",
 	}
-	const fields = `"additionalDirectories":["/b"],"cwd":"/a","mcpServers":[{"headers":[{"name":"A","value":"1"}],"name":"s","type":"http","url":"https://s"}]`
+	const fields = `"additionalDirectories":["/b"],"cwd":"/a",` +
+		`"mcpServers":[{"headers":[{"name":"A","value":"1"}],"name":"s","type":"http","url":"https://s"}]`
 	const prompt = `,"systemPrompt":{"content":[{"text":"be brief","type":"text"}],"mode":"append"}`
 	for name, open := range map[string]func(Agent, func(Setup, error)) func(){
 		"new":    func(a Agent, f func(Setup, error)) func() { return a.NewSession(at, f) },
@@ -91,8 +95,8 @@ func TestPlacesOfSessions(t *testing.T) {
 			done := make(chan error, 1)
 			open(p, then[Setup](done))
 			must.Do(t, receive(t, done))
-			got := sent(t, p.finish()[1].Params)
-			check.Equal(t, got, `{"_meta":{"systemPrompt":{"append":"prefer these"}},`+fields+more+prompt+"}", "version %d, %s: %s", version, name)
+			want := `{"_meta":{"systemPrompt":{"append":"prefer these"}},` + fields + more + prompt + "}"
+			check.Equal(t, sent(t, p.finish()[1].Params), want, "version %d, %s: %s", version, name)
 		}
 	}
 }
@@ -134,7 +138,8 @@ func TestFileRequestsAreWithdrawn(t *testing.T) {
 	for method, params := range map[string]string{
 		"fs/read_text_file": `{"sessionId":"s1","path":"/a"}`, "fs/write_text_file": `{"sessionId":"s1","path":"/a","content":"x"}`,
 	} {
-		p := begun(t, fakeagent.Request(7, method, params), fakeagent.Notify("$/cancel_request", `{"requestId":7}`), fakeagent.Answer(7))
+		withdrawn := fakeagent.Notify("$/cancel_request", `{"requestId":7}`)
+		p := begun(t, fakeagent.Request(7, method, params), withdrawn, fakeagent.Answer(7))
 		switch asked := receive(t, p.events).(type) {
 		case ReadTextFile:
 			receive(t, asked.Context.Done())

@@ -129,7 +129,8 @@ func TestQuestionsOfACall(t *testing.T) {
 		`"_meta":{"qwenInteractionKind":"tool"},"rawInput":{"questions":[{"question":"a"}]}`:                                                              0,
 		`"rawInput":{"questions":[{"question":"a"}]}`:                                                                                                     0,
 	} {
-		p := talkV1(t, fakeagent.Request(7, "session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"c",`+call+`},"options":[]}`))
+		params := `{"sessionId":"s1","toolCall":{"toolCallId":"c",` + call + `},"options":[]}`
+		p := talkV1(t, fakeagent.Request(7, "session/request_permission", params))
 		receive(t, p.played)
 		asked := 0
 		for len(p.events) > 0 {

@@ -838,7 +838,8 @@ func TestPrompt(t *testing.T) {
 
 // The tokens of a turn are told before its end, in both versions.
 func TestTokensOfATurn(t *testing.T) {
-	const usage = `"usage":{"totalTokens":21,"inputTokens":1,"outputTokens":2,"thoughtTokens":3,"cachedReadTokens":4,"cachedWriteTokens":5}`
+	const usage = `"usage":{"totalTokens":21,"inputTokens":1,"outputTokens":2,` +
+		`"thoughtTokens":3,"cachedReadTokens":4,"cachedWriteTokens":5}`
 	ask := fakeagent.Expect("session/prompt")
 	for version, script := range map[int][]fakeagent.Step{
 		1: {ask, fakeagent.Reply(`{"stopReason":"end_turn",` + usage + `}`)},

@@ -45,7 +45,8 @@ func TestWhatLiesInTheWay(t *testing.T) {
 		if err := c.do(w); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("with a folder at %q: %v; want %s", c.folders, err, c.want)
 		}
-		if _, err := os.Stat(filepath.Join(w.folder("tiny"), "1.0.0", "bin", "tiny")); err != nil && !strings.HasPrefix(c.want, "remove") {
+		_, err := os.Stat(filepath.Join(w.folder("tiny"), "1.0.0", "bin", "tiny"))
+		if err != nil && !strings.HasPrefix(c.want, "remove") {
 			t.Errorf("with a folder at %q what was installed is gone: %v", c.folders, err)
 		}
 	}

@@ -308,7 +308,8 @@ func TestBadEntries(t *testing.T) {
 		if strings.HasPrefix(from.Archive, "/") {
 			from.Archive = w.server.URL + from.Archive
 		}
-		w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.0.0", Distribution: Distribution{Binary: map[string]Binary{platform(): from}}})
+		way := Distribution{Binary: map[string]Binary{platform(): from}}
+		w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.0.0", Distribution: way})
 		if _, err := w.install(func(w *Wanted) { w.Unverified = true }); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: %v; want %s", from, err, want)
 		}
@@ -377,7 +378,8 @@ func TestUnverified(t *testing.T) {
 	if !errors.As(err, &unverified) || !strings.Contains(w.server.URL, unverified.Host) || w.used() != "" {
 		t.Fatalf("got %v", err)
 	}
-	check.Equal(t, err.Error(), "Tiny has no checksum in the registry: what "+unverified.Host+" sends is run unchecked", "it says %s")
+	want := "Tiny has no checksum in the registry: what " + unverified.Host + " sends is run unchecked"
+	check.Equal(t, err.Error(), want, "it says %s")
 	if _, err := w.install(func(w *Wanted) { w.Unverified = true }); err != nil || w.used() != "1.0.0" {
 		t.Error(err)
 	}
