@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -257,18 +258,33 @@ func TestDecodeWhole(t *testing.T) {
 		{`{}`, nil, "decode: <nil> is not a pointer to a value"},
 		{`{}`, (*answer)(nil), "decode: *acp.answer is not a pointer to a value"},
 		{`{}`, answer{}, "decode: acp.answer is not a pointer to a value"},
+		{`[]`, new(map[string]int), "decode value: expected an object, got a list"},
+		{`-2147483649`, new(int32), "decode value: -2147483649 is out of range"},
 		{`1`, new(complex64), "decode value: no decoder for Go type complex64"},
 		{`{}`, new(interface{ nobody() }), "decode value: interface { acp.nobody() } is not a registered union"},
 		{`{}`, new(struct{ A int }), "struct { A int }.A has no name on the wire"},
 		{`{}`, new(struct {
 			A int `json:"a" wire:"soft"`
 		}), "no such rule: soft"},
+		{`[{}]`, new([]struct{ A int }), "decode [0]: struct { A int }.A has no name on the wire"},
+		{`{}`, reflect.New(demanding(64)).Interface(), "decode p0: required but missing"},
+		{`{}`, reflect.New(demanding(65)).Interface(), " has more than 64 required properties"},
 	} {
 		err := Decode([]byte(c.data), c.target)
 		if err == nil || !strings.HasSuffix(err.Error(), c.err) {
 			t.Errorf("Decode(%q, %T) = %v, want %s", c.data, c.target, err, c.err)
 		}
 	}
+}
+
+// demanding is a struct with so many properties, all required.
+func demanding(n int) reflect.Type {
+	var fields []reflect.StructField
+	for i := range n {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprint("P", i), Type: reflect.TypeFor[int](),
+			Tag: reflect.StructTag(fmt.Sprintf(`json:"p%d" wire:"required"`, i))})
+	}
+	return reflect.StructOf(fields)
 }
 
 func TestDecodeInline(t *testing.T) {

@@ -105,6 +105,26 @@ var children = map[string]func(){
 		fmt.Println(p.PGID())
 		live()
 	},
+	"poor": func() { // starts a process when it may open three files more
+		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 50, Max: 50})
+		var open []*os.File
+		take := func() (n int) {
+			for {
+				f, err := os.Open(os.DevNull)
+				if err != nil {
+					return n
+				}
+				open = append(open, f)
+				n++
+			}
+		}
+		take()
+		for _, f := range open[:3] {
+			f.Close()
+		}
+		_, err := Start(Command{Argv: []string{os.Args[0]}})
+		fmt.Printf("%v; %d files are free\n", err, take())
+	},
 	"agent": func() { // answers one request and dies in the middle of the next message
 		bufio.NewReader(os.Stdin).ReadString('\n')
 		fmt.Print("Starting…\n" + `{"jsonrpc":"2.0","method":"n"}` + "\n" + `{"jsonrpc":"2.0","id":1,"result":1}` + "\n" +
@@ -239,10 +259,12 @@ func TestStartErrors(t *testing.T) {
 		check.Contains(t, err.Error(), want, "it says %s")
 	}
 	var badDir *DirError
-	for _, d := range []string{dir + "/none", plain} {
-		if _, err := Start(Command{Argv: []string{script}, Dir: d}); !errors.As(err, &badDir) || badDir.Dir != d {
+	for d, why := range map[string]error{dir + "/none": syscall.ENOENT, plain: syscall.ENOTDIR} {
+		_, err := Start(Command{Argv: []string{script}, Dir: d})
+		if !errors.As(err, &badDir) || badDir.Dir != d || !errors.Is(err, why) {
 			t.Errorf("%s: got %v", d, err)
 		}
+		check.Equal(t, err.Error(), fmt.Sprintf("working folder %s: %v", d, why), "it says %s")
 	}
 	if _, err := Start(Command{Argv: []string{script}}); err == nil || !strings.Contains(err.Error(), "interpreter") {
 		t.Error(err)
@@ -259,6 +281,24 @@ func TestStartErrors(t *testing.T) {
 	if got, err := LookPath("./script", dir, nil); got != script || err != nil {
 		t.Error(got, err)
 	}
+}
+
+// Where our own working folder is gone, a path within it cannot be looked up, and a program on the PATH can.
+func TestLookPathWithoutAFolder(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(bin, "agent"), nil, 0o755))
+	t.Chdir(dir)
+	must.Do(t, os.Remove(dir))
+	_, err := LookPath("./agent", "", nil)
+	check.Contains(t, fmt.Sprint(err), "look up ./agent: ", "it says %s")
+	path, err := LookPath("agent", "", []string{"PATH=" + bin})
+	check.Equal(t, path, filepath.Join(bin, "agent"), "found is %s, %v", err)
+}
+
+// A start that fails for want of files says so and keeps none of those that it has opened.
+func TestStartWithoutFiles(t *testing.T) {
+	p := start(t, "poor")
+	check.Equal(t, readLine(t, p.Stdout), "start "+os.Args[0]+": pipe2: too many open files; 3 files are free", "it says %q")
 }
 
 func TestExit(t *testing.T) {

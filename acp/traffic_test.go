@@ -135,6 +135,8 @@ func TestNilTraffic(t *testing.T) {
 	var traffic *Traffic
 	traffic.record(AgentToClient, []byte("{}"))
 	traffic.recordJunk(AgentToClient, []byte("x"))
+	traffic.Hide([]string{"a secret"})
+	traffic.Unhide([]string{"a secret"})
 	if traffic.Entries() != nil {
 		t.Fatal("entries")
 	}

@@ -21,6 +21,14 @@ func TestEncodeMerged(t *testing.T) {
 	}
 }
 
+func TestEncodeMergedFails(t *testing.T) {
+	for _, pair := range [][2]any{{make(chan int), struct{}{}}, {struct{}{}, make(chan int)}, {7, struct{}{}}, {struct{}{}, "a"}} {
+		if got, err := EncodeMerged(pair[0], pair[1]); err == nil {
+			t.Errorf("EncodeMerged(%T, %T) = %s", pair[0], pair[1], got)
+		}
+	}
+}
+
 func TestEncodeVariant(t *testing.T) {
 	body := struct {
 		N int `json:"n"`

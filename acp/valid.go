@@ -8,7 +8,7 @@ func valid(data []byte) bool {
 
 type checker struct{ rest []byte }
 
-const maxDepth = 10000
+const maxDepth = 10000 // of lists and objects
 
 func (c *checker) space() {
 	for len(c.rest) > 0 {
@@ -31,7 +31,7 @@ func (c *checker) next(b byte) bool {
 
 func (c *checker) value(depth int) bool {
 	c.space()
-	if len(c.rest) == 0 || depth > maxDepth {
+	if len(c.rest) == 0 || depth == maxDepth && (c.rest[0] == '[' || c.rest[0] == '{') {
 		return false
 	}
 	switch c.rest[0] {

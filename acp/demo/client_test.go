@@ -45,6 +45,7 @@ type client struct {
 	// Called on the reader goroutine, with the turn's requests; nil is the default.
 	permit func(r *acp.Request, p v1.RequestPermissionRequest)
 	create func(r *acp.Request)
+	write  func(r *acp.Request)
 	exit   func(r *acp.Request) // answers terminal/wait_for_exit
 
 	mu       sync.Mutex
@@ -223,6 +224,10 @@ func (c *client) HandleRequest(r *acp.Request) {
 		}
 		r.Reply(v1.ReadTextFileResponse{Content: text})
 	case v1.MethodFSWriteTextFile:
+		if c.write != nil {
+			c.write(r)
+			return
+		}
 		var p v1.WriteTextFileRequest
 		c.check(acp.Decode(r.Params, &p))
 		c.files[p.Path] = p.Content

@@ -41,6 +41,8 @@ func TestInitialize(t *testing.T) {
 		{"no/such/method", `{}`}, {v1.MethodSessionNew, `{"cwd":7}`}, {v1.MethodSessionPrompt, `[]`},
 		{v1.MethodSessionPrompt, `{"sessionId":"x","prompt":[]}`}, {v1.MethodSessionClose, `{"sessionId":"x"}`},
 		{v1.MethodSessionSetMode, `{"sessionId":"demo-1","modeId":"x"}`}, {v1.MethodAuthenticate, `{"methodId":"x"}`},
+		{v1.MethodSessionSetConfigOption, `{"sessionId":"x","configId":"mode","value":"auto"}`},
+		{v1.MethodSessionSetConfigOption, `{"sessionId":"demo-1","configId":"mode","value":{}}`},
 	} {
 		_, err := call[json.RawMessage](c, p.method, json.RawMessage(p.params))
 		var e *acp.Error
@@ -510,6 +512,56 @@ func TestLinkedFile(t *testing.T) {
 		wire.Text("read"), &wire.ResourceLink{Name: "a.lua", URI: "file://" + path},
 	}})
 	contains(t, c.text(), "`a.lua`: it has 1 line and begins with “return 'linked'”")
+}
+
+// Of two permissions that are asked for at once both may be rejected.
+func TestRejectedAtOnce(t *testing.T) {
+	c := connect(t, t.TempDir(), all)
+	c.permit = choose(wire.PermissionRejectOnce)
+	check.Equal(t, c.prompt("parallel"), v1.StopEndTurn, "it ended with %s")
+	contains(t, c.text(), "You allowed 0 of 2.")
+	check.Equal(t, c.statuses(), "failed failed", "the tool calls are %s")
+}
+
+// A file whose text comes with the prompt is as good as a linked one.
+func TestEmbeddedFile(t *testing.T) {
+	dir, _ := project(t)
+	c := connect(t, dir, all)
+	path := filepath.Join(dir, "a.lua")
+	c.files[path] = "return 'embedded'\n"
+	answer[v1.PromptResponse](c, v1.MethodSessionPrompt, wire.PromptRequest{SessionID: c.session, Prompt: []wire.ContentBlock{
+		wire.Text("read"), &wire.EmbeddedResource{Resource: wire.EmbeddedResourceResource{
+			Text: &wire.TextResourceContents{URI: "file://" + path, Text: "return 'embedded'\n"},
+		}},
+	}})
+	contains(t, c.text(), "`a.lua`: it has 1 line and begins with “return 'embedded'”")
+}
+
+// What the client does not write stays as it is, and the turn goes on.
+func TestWritesThatFail(t *testing.T) {
+	dir, readme := project(t)
+	c := connect(t, dir, all)
+	c.files[readme], c.files[filepath.Join(dir, "a.lua")] = "Hello\n", "return 1\n"
+	c.write = func(r *acp.Request) { r.ReplyError(errors.New("it is locked")) }
+	check.Equal(t, c.prompt("edit"), v1.StopEndTurn, "it ended with %s")
+	contains(t, c.text(), "That did not work: write README.md: it is locked (-32603).", "- I could not change `README.md`.")
+	check.Equal(t, c.statuses(), "completed failed", "the tool calls are %s")
+	c.forget()
+	check.Equal(t, c.prompt("/rename Hello Bye"), v1.StopEndTurn, "it ended with %s")
+	contains(t, c.text(), "`README.md` stays as it is: write README.md: it is locked (-32603).",
+		"“Bye” for “Hello” in 1 file.")
+	check.Equal(t, c.statuses(), "failed failed", "the tool calls are %s")
+	check.Equal(t, c.files[readme], "Hello\n", "the file is %q")
+}
+
+// A file that cannot be read is left alone.
+func TestReadsThatFail(t *testing.T) {
+	dir, _ := project(t)
+	c := connect(t, dir, all)
+	check.Equal(t, c.prompt("edit"), v1.StopEndTurn, "it ended with %s")
+	contains(t, c.text(), "### Summary\n\n- Nothing has changed.\n")
+	check.Equal(t, c.statuses(), "failed", "the tool calls are %s")
+	check.Equal(t, c.methods(), "", "it asked for %s")
 }
 
 func TestRename(t *testing.T) {

@@ -118,7 +118,7 @@ func (c *clientV2) story() (words []string, end *v2.StateUpdate) {
 			words = append(words, string(u.Data))
 		case *v2.TerminalUpdate:
 			if exit, ok := u.ExitStatus.Get(); ok {
-				words = append(words, fmt.Sprint("exit ", exit.ExitCode.Or(-1)))
+				words = append(words, fmt.Sprint("exit ", exit.ExitCode.Or(-1), " ", exit.Signal.Or("")))
 			}
 		case *v2.ToolCallUpdate:
 			words = append(words, string(u.Status.Or("")))
@@ -214,6 +214,77 @@ func TestAllCommandsInV2(t *testing.T) {
 	}
 	c.must("session/close", fmt.Sprintf(`{"sessionId":%q}`, c.session))
 	c.must("auth/logout", `{}`)
+}
+
+// What cannot be done is refused with the code and the words for it.
+func TestRefusedInV2(t *testing.T) {
+	c := connectV2(t, t.TempDir())
+	gone := `there is no session "x"`
+	for _, r := range []struct {
+		method, params string
+		code           int64
+		want           string
+	}{
+		{"no/such/method", `{}`, acp.CodeMethodNotFound, "no/such/method"},
+		{"session/resume", `{"sessionId":"x","cwd":"/"}`, acp.CodeResourceNotFound, gone},
+		{"session/close", `{"sessionId":"x"}`, acp.CodeResourceNotFound, gone},
+		{"session/prompt", `{"sessionId":"x","prompt":[]}`, acp.CodeResourceNotFound, gone},
+		{"session/prompt", `{"sessionId":"demo-1","prompt":[]}`, acp.CodeInvalidParams, "the prompt is empty"},
+		{"session/prompt", `{"sessionId":7}`, acp.CodeInvalidParams, "session/prompt: decode sessionId: "},
+		{"session/set_config_option", `{"sessionId":"demo-1","configId":"y","type":"id","value":"z"}`,
+			acp.CodeInvalidParams, `there is no choice in the option "y"`},
+		{"session/set_config_option", `{"sessionId":"demo-1","configId":"mode","type":"id","value":"z"}`,
+			acp.CodeInvalidParams, `there is no mode "z"`},
+	} {
+		var e *acp.Error
+		err := must.Receive(t, "the answer", c.call(r.method, r.params))
+		if !errors.As(err, &e) || e.Code != r.code || !strings.Contains(e.Message, r.want) {
+			t.Errorf("%s %s: %v; want %d, %s", r.method, r.params, err, r.code, r.want)
+		} else if r.want == gone && string(e.Data) != `{"sessionId":"x"}` {
+			t.Errorf("%s %s: it is about %s", r.method, r.params, e.Data)
+		}
+	}
+}
+
+// A command that is killed says so, and one whose folder is gone is not run.
+func TestKilledCommandInV2(t *testing.T) {
+	dir := t.TempDir()
+	c := connectV2(t, dir)
+	must.Do(t, must.Receive(t, "the answer", c.prompt("/run kill -9 $$")))
+	words, end := c.story()
+	contains(t, strings.Join(words, ""), "- The command ended with signal killed.", "exit -1 killed", "failed")
+	if end.StopReason != "end_turn" {
+		t.Errorf("it ended with %+v", end)
+	}
+	must.Do(t, os.Remove(dir))
+	must.Do(t, must.Receive(t, "the answer", c.prompt("/run true")))
+	words, _ = c.story()
+	contains(t, strings.Join(words, ""), "That did not work: run the command: ", "- The command could not be run.")
+}
+
+// A session that is resumed while its turn runs is told that it does.
+func TestResumedWhileItRunsInV2(t *testing.T) {
+	dir := t.TempDir()
+	c := connectV2(t, dir)
+	must.Do(t, must.Receive(t, "the answer", c.prompt("long")))
+	for said := ""; said != v2.StateRunning; {
+		if u, ok := must.Receive(t, "the turn", c.updates).(*v2.StateUpdate); ok {
+			said = u.State
+		}
+	}
+	c.must("session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q}`, c.session, dir))
+	for {
+		if u, ok := must.Receive(t, "its state", c.updates).(*v2.StateUpdate); ok {
+			if u.State != v2.StateRunning {
+				t.Errorf("it is %s", u.State)
+			}
+			break
+		}
+	}
+	must.Do(t, c.conn.Notify("session/cancel", json.RawMessage(fmt.Sprintf(`{"sessionId":%q}`, c.session))))
+	if _, end := c.story(); end.StopReason != "cancelled" {
+		t.Errorf("it ended with %+v", end)
+	}
 }
 
 // A second prompt is held until the first is over, or given back by a cancel.

@@ -18,4 +18,12 @@ func TestTheLastPageIsGivenUp(t *testing.T) {
 	l.next("")
 	l.giveUp()
 	check.Slice(t, gaveUp, []string{"2"}, "given up was %q")
+
+	var hasty *listing // which is given up before its request returned
+	hasty = &listing{ask: func(cursor string, _ func(sessionPage, error)) func() {
+		hasty.giveUp()
+		return func() { gaveUp = append(gaveUp, "hasty") }
+	}}
+	hasty.next("")
+	check.Slice(t, gaveUp, []string{"2", "hasty"}, "given up were %q")
 }

@@ -41,7 +41,7 @@ func negotiate(t *testing.T, protocol int, script ...fakeagent.Step) *talk {
 
 const answerV2 = `{"protocolVersion":2,"info":{"name":"a","title":"A","version":"3"},"capabilities":{
 	"session":{"prompt":{"image":{}},"delete":{}},"auth":{}},
-	"authMethods":[{"methodId":"m","type":"terminal","name":"M","args":["login"],"env":[{"name":"E","value":"1"}]},{"bad":true}]}`
+	"authMethods":[{"methodId":"m","type":"terminal","name":"M","args":["login"],"env":[{"name":"E","value":"1"},{"name":"F","value":"2"}]},{"bad":true}]}`
 
 // One request offers both versions, each with its own fields, and the answer decides.
 func TestNegotiation(t *testing.T) {
@@ -84,6 +84,7 @@ func TestNegotiation(t *testing.T) {
 				if c.ask == 2 && i == 0 {
 					offered = "2"
 					must.Do(t, schema.ValidatorV2(t).Check("initialize", schema.Request, schema.Agent, m.Params))
+					check.Equal(t, sent(t, request["capabilities"]), `{"auth":{"terminal":{}},"elicitation":{"form":{},"url":{}}}`, "it can %s")
 				} else if request["info"] != nil || request["capabilities"] != nil {
 					t.Errorf("an agent that is asked for version 1 gets %s", m.Params)
 				}
@@ -122,10 +123,13 @@ func TestWelcomeV2(t *testing.T) {
 	p := negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(answerV2))
 	i := p.info
 	if i.Name != "a" || i.Title != "A" || i.Version != "3" || !i.Images || i.Audio || i.EmbeddedContext ||
-		!i.Loads || !i.Resumes || !i.Lists || !i.Deletes || !i.LogsOut || !i.Steers {
+		!i.Loads || !i.Resumes || !i.Lists || !i.Deletes || !i.LogsOut || !i.Steers || i.Instructions {
 		t.Errorf("%+v", i)
 	}
-	if len(i.AuthMethods) != 1 || i.AuthMethods[0].Type != AuthTerminal || i.AuthMethods[0].Env["E"] != "1" || i.AuthMethods[0].Args[0] != "login" {
+	if len(i.AuthMethods) != 1 || i.AuthMethods[0].Type != AuthTerminal || i.AuthMethods[0].Env["E"]+i.AuthMethods[0].Env["F"] != "12" || i.AuthMethods[0].Args[0] != "login" {
 		t.Errorf("%+v", i.AuthMethods)
 	}
+	claude := strings.Replace(answerV2, `"name":"a"`, `"name":"@agentclientprotocol/claude-agent-acp"`, 1)
+	p = negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(claude))
+	check.Equal(t, p.info.Instructions, true, "whether Claude takes instructions is %v")
 }

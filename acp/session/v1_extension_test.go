@@ -66,6 +66,82 @@ func TestFormsOfExtensions(t *testing.T) {
 	}
 }
 
+// The answer goes back in the form that the agent's own method has for it.
+func TestAnswersOfExtensions(t *testing.T) {
+	const nobody = `{"outcome":{"outcome":"cancelled"}}`
+	accept := func(content map[string]any) ElicitationAnswer { return ElicitationAnswer{ElicitationAccept, content} }
+	decline, dismiss := ElicitationAnswer{Action: ElicitationDecline}, ElicitationAnswer{Action: ElicitationCancel}
+	plan := `{"toolCallId":"c","plan":"# Do it"}`
+	for _, c := range []struct {
+		method, params string
+		answer         ElicitationAnswer
+		want           string
+	}{
+		{"cursor/ask_question", cursorAsks, accept(map[string]any{"a": "x", "b": []any{"x", 7, "z"}}), `{"outcome":{"outcome":"answered","answers":[` +
+			`{"questionId":"a","selectedOptionIds":["x"]},{"questionId":"b","selectedOptionIds":["x","z"]},{"questionId":"w","selectedOptionIds":null}]}}`},
+		{"cursor/ask_question", cursorAsks, decline, `{"outcome":{"outcome":"skipped"}}`},
+		{"cursor/ask_question", cursorAsks, dismiss, nobody},
+		{"cursor/create_plan", plan, accept(map[string]any{"plan": "accepted"}), `{"outcome":{"outcome":"accepted"}}`},
+		{"cursor/create_plan", plan, accept(map[string]any{"plan": "rejected"}), `{"outcome":{"outcome":"rejected"}}`},
+		{"cursor/create_plan", plan, decline, `{"outcome":{"outcome":"rejected"}}`},
+		{"cursor/create_plan", plan, dismiss, nobody},
+		{"session/request_permission", qwenAsks, accept(map[string]any{"0": "red", "1": []any{"small"}, "1 other": "tiny"}),
+			`{"outcome":{"outcome":"selected","optionId":"y"},"answers":{"0":"red","1":"small, tiny"}}`},
+		{"session/request_permission", qwenAsks, accept(map[string]any{"1": []any{"small"}}), `{"outcome":{"outcome":"selected","optionId":"y"},"answers":{"1":"small"}}`},
+		{"session/request_permission", qwenAsks, accept(nil), `{"outcome":{"outcome":"selected","optionId":"n"}}`},
+		{"session/request_permission", qwenAsks, decline, `{"outcome":{"outcome":"selected","optionId":"n"}}`},
+		{"session/request_permission", qwenAsks, dismiss, nobody},
+		{"session/request_permission", qwenAsksOnce, accept(map[string]any{"0": "red"}), nobody},
+	} {
+		p, e := asksByItself(t, c.method, c.params, fakeagent.Answer(7))
+		e.Reply(c.answer)
+		receive(t, p.played)
+		for _, m := range p.finish() {
+			if m.Method == "" {
+				check.Equal(t, string(m.Result), c.want, "%s: %+v is answered %s", c.method, c.answer)
+			}
+		}
+	}
+}
+
+// A form comes with its schema, which says what an answer may be.
+func TestSchemaOfAnExtensionsForm(t *testing.T) {
+	for params, want := range map[string]string{
+		cursorAsks: `{"properties":{"a":{"enum":["x","y"],"type":"string"},"b":{"items":{"enum":["x"],"type":"string"},"type":"array"},` +
+			`"w":{"type":"string"}},"required":["a","b","w"],"type":"object"}`,
+		qwenAsks: `{"properties":{"0":{"enum":["red"],"type":"string"},"0 other":{"type":"string"},` +
+			`"1":{"items":{"enum":["small"],"type":"string"},"type":"array"},"1 other":{"type":"string"}},"required":[],"type":"object"}`,
+	} {
+		method := "cursor/ask_question"
+		if params == qwenAsks {
+			method = "session/request_permission"
+		}
+		_, e := asksByItself(t, method, params)
+		check.Equal(t, sent(t, e.Form.Schema), want, "the schema is %s")
+	}
+}
+
+// Qwen's questions beside a call are asked instead of those in it, and what another asks with a call is none of them.
+func TestQuestionsOfACall(t *testing.T) {
+	for call, want := range map[string]int{
+		`"_meta":{"qwenInteractionKind":"user_question"},"rawInput":{"questions":[{"question":"a"},{"question":"b"}]}`:                                    2,
+		`"_meta":{"qwenInteractionKind":"user_question","qwenQuestions":[{"question":"a"}]},"rawInput":{"questions":[{"question":"a"},{"question":"b"}]}`: 1,
+		`"_meta":{"qwenInteractionKind":"tool"},"rawInput":{"questions":[{"question":"a"}]}`:                                                              0,
+		`"rawInput":{"questions":[{"question":"a"}]}`:                                                                                                     0,
+	} {
+		params := `{"sessionId":"s1","toolCall":{"toolCallId":"c",` + call + `},"options":[]}`
+		p := talkV1(t, fakeagent.Request(7, "session/request_permission", params))
+		receive(t, p.played)
+		asked := 0
+		for len(p.events) > 0 {
+			if e, ok := (<-p.events).(ElicitationRequest); ok {
+				asked = len(e.Form.Fields)
+			}
+		}
+		check.Equal(t, asked, want, "%s: %d questions", call)
+	}
+}
+
 // A question that the agent takes back is answered with that, whatever the user says afterwards.
 func TestQuestionsOfExtensionsAreWithdrawn(t *testing.T) {
 	for method, params := range map[string]string{

@@ -127,6 +127,19 @@ func TestLoadSessionWaitsForALateReplay(t *testing.T) {
 	}
 }
 
+// A load that fails has no replay to wait for.
+func TestLoadSessionFailsWithALateReplay(t *testing.T) {
+	p := play(t, map[string]bool{"late_replay": true}, fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`),
+		fakeagent.Expect("session/load"), fakeagent.Fail(-32002, "gone"))
+	_, err := p.initialize()
+	must.Do(t, err)
+	done := make(chan error, 1)
+	p.LoadSession("s1", Place{Cwd: "/tmp"}, func(_ Setup, err error) { done <- err })
+	if err := receive(t, done); !NotFound(err) {
+		t.Errorf("loading ends with %v", err)
+	}
+}
+
 func TestSessionsAreOpenedByVariousAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer fakeagent.Step

@@ -836,16 +836,20 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// The tokens of a turn are told before its end.
+// The tokens of a turn are told before its end, in both versions.
 func TestTokensOfATurn(t *testing.T) {
-	p := begun(t, fakeagent.Expect("session/prompt"),
-		fakeagent.Reply(`{"stopReason":"end_turn","usage":{"totalTokens":30,"inputTokens":10,"outputTokens":20}}`))
-	p.prompt(Text{"a"})
-	if u := next[updated](p); u.SessionID != "s1" || u.Update != (TurnTokens{Total: 30, Input: 10, Output: 20}) {
-		t.Errorf("told %+v", u)
-	}
-	if o := next[outcome[StopReason]](p); o.err != nil || o.value != StopEndTurn {
-		t.Errorf("ended with %+v", o)
+	const usage = `"usage":{"totalTokens":21,"inputTokens":1,"outputTokens":2,` +
+		`"thoughtTokens":3,"cachedReadTokens":4,"cachedWriteTokens":5}`
+	ask := fakeagent.Expect("session/prompt")
+	for version, script := range map[int][]fakeagent.Step{
+		1: {ask, fakeagent.Reply(`{"stopReason":"end_turn",` + usage + `}`)},
+		2: {ask, fakeagent.Reply(taken), says(idle + "," + usage)},
+	} {
+		p := agreed(t, version, script...)
+		p.prompt("hi")
+		want := updated{"s1", TurnTokens{Total: 21, Input: 1, Output: 2, Thought: 3, Read: 4, Written: 5}}
+		check.Equal[any](t, receive(t, p.events), want, "version %d: told is %+v", version)
+		check.Equal[any](t, receive(t, p.events), outcome[StopReason]{StopEndTurn, nil}, "version %d: it ended with %+v", version)
 	}
 }
 
@@ -1102,6 +1106,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := begun(t, fakeagent.Request(7, test.method, test.params), fakeagent.Answer(7))
 			check.Contains(t, p.result("7"), `"code":`+test.code, "answered %s")
+			check.Equal(t, len(p.events), 0, "all the same the client is asked %d times")
 		})
 	}
 }

@@ -93,4 +93,6 @@ func TestSteeringOfV2ByExtension(t *testing.T) {
 	}
 	p.Steer("s1", []Content{Text{"and more"}}, func(became Steering, err error) { p.events <- outcome[Steering]{became, err} })
 	check.Equal[any](t, receive(t, p.events), (outcome[Steering]{SteeringTaken, nil}), "got %+v")
+	want := `{"sessionId":"s1","prompt":[{"type":"text","text":"and more"}],"_meta":{"steering":{"idleBehavior":"promptRequired"}}}`
+	check.Equal(t, string(p.finish()[1].Params), want, "sent is %s")
 }

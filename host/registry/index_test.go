@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +54,18 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// The index has archives for this machine, by the name that the registry gives it.
+func TestPlatform(t *testing.T) {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("the registry has no archives for " + runtime.GOARCH)
+	}
+	index, err := newWorld(t).Index()
+	must.Do(t, err)
+	if !slices.ContainsFunc(index.Agents, func(e Entry) bool { return e.Distribution.Binary[platform()].Archive != "" }) {
+		t.Errorf("nothing is for %s", platform())
+	}
+}
+
 // Agents are in the order of their names, whatever their case, and those of the index are known.
 func TestOrderOfTheIndex(t *testing.T) {
 	w := newWorld(t)
@@ -86,6 +100,7 @@ func TestBadIndexes(t *testing.T) {
 		w.server.URL + "/short":            "get the index of agents: unexpected EOF",
 		w.server.URL + "/long":             "get the index of agents: it is longer than 8 MB",
 		w.server.URL + "/round":            "the server never stops sending",
+		":":                                `parse ":": missing protocol scheme`,
 		w.server.URL + "/none":             strings.TrimPrefix(w.server.URL, "http://") + " answered 404 Not Found",
 		"http://" + nobody.Addr().String(): nobody.Addr().String() + " cannot be reached (connect: connection refused): there may be no network",
 	} {

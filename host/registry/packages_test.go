@@ -27,6 +27,11 @@ func TestNpm(t *testing.T) {
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "no npm on the PATH") || !strings.Contains(err.Error(), "nodejs.org") {
 		t.Errorf("without npm: %v", err)
 	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte("#!/no/such/node\n"), 0o755))
+	const broken = "npm could not install Tiny: start npm: the interpreter that its first line names is missing: "
+	if _, err := w.install(); err == nil || !strings.HasPrefix(err.Error(), broken) {
+		t.Errorf("npm does not start: %v", err)
+	}
 	script := "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found.' >&2\nexit 1\n"
 	must.Do(t, os.WriteFile(filepath.Join(bin, "npm"), []byte(script), 0o755))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "No matching version found") || !strings.Contains(err.Error(), "min-release-age") {
@@ -56,7 +61,9 @@ chmod 755 "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli"
 ln -s "$UV_TOOL_DIR/tiny-cli/bin/tiny-cli" "$UV_TOOL_BIN_DIR/tiny-cli"
 echo 'Installed 1 executable: tiny-cli' >&2
 `)
-	agent, err := w.install()
+	var told []string
+	agent, err := w.install(func(w *Wanted) { w.Progress = func(text string) { told = append(told, text) } })
+	check.Contains(t, strings.Join(told, "\n"), "uv installs tiny-cli[acp] 1.2.3", "the user is told %s")
 	if err != nil || w.used() != "1.2.3" || agent.Via != "uv" || filepath.Base(agent.Command[0]) != "tiny-cli" || agent.Command[1] != "acp" {
 		t.Fatalf("installed: %+v, %v", agent, err)
 	}
@@ -65,11 +72,17 @@ echo 'Installed 1 executable: tiny-cli' >&2
 		t.Errorf("uv is told %q, %v", said, err)
 	}
 	uv("mkdir -p \"$UV_TOOL_DIR\"\necho 'error: No solution found' >&2\nexit 1\n")
-	if _, err := w.install(func(w *Wanted) { w.Version = "2.0.0" }); err == nil || !strings.Contains(err.Error(), "uv could not install Tiny: error: No solution found") {
-		t.Errorf("uv fails: %v", err)
+	_, err = w.install(func(w *Wanted) { w.Version = "2.0.0" })
+	var failed *failure.Failure
+	if !errors.As(err, &failed) || failed.Sentence != "uv could not install Tiny: error: No solution found." || failed.Detail != "error: No solution found\n" {
+		t.Errorf("uv fails: %+v", err)
 	}
 	if _, err := os.Stat(filepath.Join(w.folder("tiny"), "2.0.0")); err == nil || w.used() != "1.2.3" {
 		t.Errorf("after that %s is used, and the other: %v", w.used(), err)
+	}
+	defer w.Use(filepath.Join(w.folder("tiny"), "2.0.0", "bin", "tiny-cli"))()
+	if _, err := w.install(func(w *Wanted) { w.Version = "2.0.0" }); err == nil || !strings.HasPrefix(err.Error(), "Tiny 2.0.0 is running") {
+		t.Errorf("where it runs: %v", err)
 	}
 }
 
@@ -123,6 +136,9 @@ func TestProgramOfAPackage(t *testing.T) {
 		check.Slice(t, groups, []bool{true, false, true, false}, "its processes: %v")
 		if !slices.Contains(said, "npm installs @some/tiny@1.2.3") || !slices.Contains(said, "trying to start it") {
 			t.Errorf("the user is told %q", said)
+		}
+		if !slices.Contains(said, "npm asks what @some/tiny@1.2.3 needs") {
+			t.Errorf("before that the user is told %q", said)
 		}
 	}
 }
@@ -209,6 +225,28 @@ func TestWhatAProgramSaid(t *testing.T) {
 	}
 }
 
+// What to do about an install that fails depends on npm's own reason for it.
+func TestAdviceAboutNpm(t *testing.T) {
+	for output, want := range map[string]string{
+		"npm error code ENOSPC":                     "The disk is full: make room, then try again.",
+		"npm error code EBADENGINE":                 "It needs a newer Node.js.",
+		"npm error code ETARGET":                    "npm does not have this version, or your min-release-age keeps it back: choose an earlier one, :Acp agents.",
+		"npm error code E404":                       "npm does not have it: see https://example.com.",
+		"npm error code ENOTFOUND":                  "npm cannot reach its registry: check your network.",
+		"npm error code EAI_AGAIN":                  "npm cannot reach its registry: check your network.",
+		"npm error code ECONNREFUSED":               "npm cannot reach its registry: check your network.",
+		"npm error code ENOSPC\nnpm error see E404": "The disk is full: make room, then try again.",
+		"npm error code EWHAT":                      "npm's output is above; :Acp agents tries again.",
+	} {
+		var told *failure.Failure
+		if err := npmFailed(Entry{Name: "Tiny", Website: "https://example.com"}, output, errors.New("exit 1")); !errors.As(err, &told) {
+			t.Fatal(err)
+		}
+		check.Equal(t, told.Advice, want, "after %s: %s", output)
+		check.Equal(t, told.Detail, output, "the output is %s")
+	}
+}
+
 // uv gets the version that the user wants, else that of the index; its program may have another name than the package.
 func TestVersionsOfUv(t *testing.T) {
 	for _, c := range []struct{ pack, wanted, installs, version, program string }{
@@ -269,6 +307,12 @@ func TestWays(t *testing.T) {
 		check.Equal(t, by.via, c.way, "%+v is got by %q", c.from)
 		if said := fmt.Sprint(err); (err != nil || c.err != "") && said != c.err {
 			t.Errorf("%+v: %s; want %s", c.from, said, c.err)
+		}
+		if e.ID = "tiny"; c.err != "" {
+			w := newWorld(t)
+			w.index(e)
+			_, err := w.install(func(w *Wanted) { w.Version = c.wanted })
+			check.Equal(t, fmt.Sprint(err), c.err, "whoever installs %+v is told %s", c.from)
 		}
 	}
 }

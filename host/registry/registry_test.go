@@ -167,6 +167,16 @@ func zippedLink(t *testing.T) []byte {
 	return b.Bytes()
 }
 
+// zippedOddly is an archive whose program is compressed in a way that nobody knows.
+func zippedOddly(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	out := zip.NewWriter(&b)
+	_, err := out.CreateRaw(&zip.FileHeader{Name: "bin/tiny", Method: 99})
+	must.Do(t, err, out.Close())
+	return b.Bytes()
+}
+
 func TestArchives(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"tiny.tar.gz": tarball(t, tar.Header{Name: "bin/", Typeflag: tar.TypeDir, Mode: 0o755}, program),
@@ -243,14 +253,19 @@ func TestBadArchives(t *testing.T) {
 		"neither a file  ": tarball(t, program, tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}),
 		"more than 10":     tarball(t, many...),
 		"exists":           tarball(t, program, program),
+		"file exists":      tarball(t, tar.Header{Name: "bin"}, program),
+		"install Tiny:":    tarball(t, program, tar.Header{Name: launchFile + "/file"}),
 		"no bin/tiny":      tarball(t, tar.Header{Name: "bin/other"}),
 		"unexpected":       tarball(t, program)[:60],
 		"invalid":          []byte("no archive at all"),
 	} {
 		w := newWorld(t)
 		w.publish("1.0.0", "tiny.tar.gz", data, sum(data))
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
+		_, err := w.install()
+		if err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
 			t.Errorf("%s: %v", what, err)
+		} else if !strings.HasPrefix(what, "install") {
+			check.Contains(t, err.Error(), " See https://example.com/tiny.", "%s: it says %s", what)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
@@ -269,6 +284,7 @@ func TestBadArchives(t *testing.T) {
 		{"tiny.zip", zipped(t, "bin/tiny", "../out"), "leads out"},
 		{"tiny.zip", zipped(t, "bin/tiny", "/out"), "leads out"},
 		{"tiny.zip", zippedLink(t), "it contains bin/tiny, which is neither a file nor a folder"},
+		{"tiny.zip", zippedOddly(t), "unsupported compression algorithm"},
 		{"tiny.zip", []byte("no archive at all"), "not a valid zip file"},
 		{"tiny.tar.xz", data, "archives such as tiny.tar.xz are not supported here"},
 	} {
@@ -277,6 +293,27 @@ func TestBadArchives(t *testing.T) {
 		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), zip.want) {
 			t.Errorf("%s: %v; want %q", zip.name, err, zip.want)
 		}
+	}
+}
+
+// An index may name anything: what leads nowhere, or out of the archive, is not fetched or not started.
+func TestBadEntries(t *testing.T) {
+	for want, from := range map[string]Binary{
+		"get Tiny: parse ": {Archive: "http://[", Cmd: "tiny"},
+		`get Tiny: "./../tiny" is not a program in its archive`: {Archive: "/tiny", Cmd: "./../tiny"},
+		`get Tiny: "/bin/sh" is not a program in its archive`:   {Archive: "/tiny", Cmd: "/bin/sh"},
+	} {
+		w := newWorld(t)
+		w.serve("/tiny", []byte("#!/bin/sh\n"))
+		if strings.HasPrefix(from.Archive, "/") {
+			from.Archive = w.server.URL + from.Archive
+		}
+		way := Distribution{Binary: map[string]Binary{platform(): from}}
+		w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.0.0", Distribution: way})
+		if _, err := w.install(func(w *Wanted) { w.Unverified = true }); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%+v: %v; want %s", from, err, want)
+		}
+		check.Equal(t, w.used(), "", "%s is used")
 	}
 }
 
@@ -310,13 +347,22 @@ func TestBadDownloads(t *testing.T) {
 		if stall = patient; what == "nothing arrived" {
 			stall = 50 * time.Millisecond
 		}
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) {
+		advice := ". Check your network, then try again."
+		if what == "checksum" {
+			advice = "Refresh the index (r in :Acp agents) and try again; else tell https://example.com/tiny."
+		}
+		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) || !strings.HasSuffix(err.Error(), advice) {
 			t.Errorf("%s: %v", what, err)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
 	}
-	stall, maxArchive = patient, 100
+	stall, maxArchive = patient, int64(len(good))
 	w := newWorld(t)
+	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
+	_, err := w.install()
+	must.Do(t, err)
+	maxArchive--
+	w = newWorld(t)
 	w.publish("1.0.0", "tiny.tar.gz", good, sum(good))
 	if _, err := w.install(); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a long one: %v", err)
@@ -332,6 +378,8 @@ func TestUnverified(t *testing.T) {
 	if !errors.As(err, &unverified) || !strings.Contains(w.server.URL, unverified.Host) || w.used() != "" {
 		t.Fatalf("got %v", err)
 	}
+	want := "Tiny has no checksum in the registry: what " + unverified.Host + " sends is run unchecked"
+	check.Equal(t, err.Error(), want, "it says %s")
 	if _, err := w.install(func(w *Wanted) { w.Unverified = true }); err != nil || w.used() != "1.0.0" {
 		t.Error(err)
 	}
@@ -445,6 +493,11 @@ func TestNowhere(t *testing.T) {
 	must.Do(t, r.Hear("mine", Heard{Said: "hello"}))
 	if _, err := r.Install(context.Background(), Wanted{ID: "gemini"}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("to install: %v", err)
+	}
+	w := newWorld(t)
+	w.serve("/index.json", []byte(`{"agents": [{"id": "a", "version": "1"}]}`))
+	if err := r.Refresh(context.Background(), w.server.URL+"/index.json"); err == nil {
+		t.Error("an index is kept nowhere")
 	}
 	if list, _ := os.ReadDir("."); len(list) > 0 {
 		t.Errorf("there is %v", list)

@@ -42,7 +42,7 @@ func (r *Registry) run(ctx context.Context, j job) (output string, err error) {
 		return "", &failure.Failure{Sentence: "There is no " + j.needs + " on the PATH.", Advice: j.advice}
 	}
 	if err != nil {
-		return "", fmt.Errorf("start %s: %w", filepath.Base(j.argv[0]), err)
+		return "", err
 	}
 	r.config.Group(proc.PGID(), true)
 	defer r.config.Group(proc.PGID(), false)

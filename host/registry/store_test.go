@@ -54,7 +54,7 @@ func TestBrokenInstalls(t *testing.T) {
 	} {
 		w := installedTiny(t)
 		must.Write(t, w.folder("tiny"), strings.TrimSpace(name), text)
-		if agent, there, err := w.Installed("tiny"); there || err == nil {
+		if agent, there, err := w.Installed("tiny"); there || err == nil || !strings.HasPrefix(err.Error(), "read what is installed of tiny: ") {
 			t.Errorf("with %s in %s it is %+v", text, name, agent)
 		}
 		if _, err := w.Rollback("tiny"); err == nil {
@@ -96,6 +96,7 @@ func TestChangesOfWhatIsNotInstalled(t *testing.T) {
 		"go back in another": {func() (Installed, error) { return w.Rollback("other") }, "other is not installed by :Acp agents. Install it there first."},
 		"go back":            {func() (Installed, error) { return w.Rollback("tiny") }, "There is no earlier version of tiny. Only the one before an update is kept."},
 		"remove another":     {func() (Installed, error) { return Installed{}, w.Uninstall("other") }, "other cannot be removed: it was not installed by :Acp agents. Remove it as you installed it."},
+		"remove a path":      {func() (Installed, error) { return Installed{}, w.Uninstall("../tiny") }, "../tiny cannot be removed: it was not installed by :Acp agents. Remove it as you installed it."},
 		"another version":    {func() (Installed, error) { return w.install(func(w *Wanted) { w.Version = "../1" }) }, `"../1" is not a version. Give one such as 1.2.3.`},
 	} {
 		if _, err := c.do(); err == nil || err.Error() != c.want {
