@@ -72,6 +72,11 @@ func TestWatchedFolders(t *testing.T) {
 			put(t, path(dir, ".git/info/exclude"), "new\n")
 			put(t, path(dir, "group1/new"), "y")
 		}, nil},
+		"a new repository": {func(t *testing.T, dir string) { initInside(t, path(dir, "new")) }, []string{"new/ignored/x.log"}},
+		"a new submodule": {func(t *testing.T, dir string) {
+			initInside(t, path(dir, "new"))
+			git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "new")
+		}, []string{"new/ignored/x.log"}},
 		"by another name": {func(t *testing.T, dir string) {
 			other := path(t.TempDir(), "other")
 			must.Do(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
@@ -181,6 +186,26 @@ func TestWatchedWithoutGit(t *testing.T) {
 		}
 		check.Slice(t, changed, test.want, test.name+": changed are %q")
 		last = now
+	}
+}
+
+// initInside makes a repository with a file that a repository around it would ignore.
+func initInside(t *testing.T, dir string) {
+	t.Helper()
+	put(t, filepath.Join(dir, "ignored/x.log"), "y")
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", ".")
+	git(t, dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
+}
+
+// A new repository in a folder that is watched is watched by its own rules, not by those of the one around it.
+func TestWatchedNewRepository(t *testing.T) {
+	_, dir, look := watched(t)
+	initInside(t, filepath.Join(dir, "new"))
+	check.Slice(t, look(), []string{"new/ignored/x.log"}, "changed are %q")
+	for _, text := range []string{"a", "b", "c"} {
+		put(t, filepath.Join(dir, "new/ignored/x.log"), text)
+		check.Slice(t, look(), []string{"new/ignored/x.log"}, "changed are %q")
 	}
 }
 
