@@ -47,8 +47,12 @@ func TestNeovimGoesInBetween(t *testing.T) {
 			do     func(f *buffers.Files, path string, done done)
 			calls  int // at least
 		}{
-			"a read":               {text, "", func(f *buffers.Files, path string, done done) { f.Read(t.Context(), buffers.Read{Path: path}, done) }, 1},
-			"a read of a long one": {long, "call setline(2, 'mine')", func(f *buffers.Files, path string, done done) { f.Peek(t.Context(), path, done) }, 3},
+			"a read": {text, "", func(f *buffers.Files, path string, done done) {
+				f.Read(t.Context(), buffers.Read{Path: path}, done)
+			}, 1},
+			"a read of a long one": {long, "call setline(2, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Peek(t.Context(), path, done)
+			}, 3},
 			"a write": {text, "", func(f *buffers.Files, path string, done done) {
 				f.Write(t.Context(), buffers.Write{Path: path, Text: "one\n2\n"}, wrote(done))
 			}, 2},
@@ -103,7 +107,7 @@ func TestNeovimGoesInBetween(t *testing.T) {
 			want, wantDisk, err := run(many)
 			must.Do(t, err)
 			calls := many - int(l.left.Load())
-			check.Equal(t, calls >= test.calls, true, "%[2]s: all of %[3]d calls: %[1]v", name, calls)
+			check.Equal(t, calls >= test.calls, true, "%s: all of %d calls: %v", name, calls)
 			for answers := range calls {
 				what, disk, err := run(answers)
 				switch {
@@ -116,7 +120,7 @@ func TestNeovimGoesInBetween(t *testing.T) {
 					check.Equal(t, disk, test.had, "%s, %d calls: the disk has %.200q", name, answers)
 				}
 				if answers == 0 {
-					check.Equal(t, err != nil, true, "%[2]s: with no call it fails: %[1]v", name)
+					check.Equal(t, err != nil, true, "%s: with no call it fails: %v", name)
 				}
 			}
 		}
@@ -153,7 +157,7 @@ func TestBufferThatChangesAllTheTime(t *testing.T) {
 			}
 			data, _ := os.ReadFile(path)
 			check.Equal(t, string(data), test.had, "%s: the disk has %q", name)
-			check.Equal(t, n.exists(path), test.had != "", "%[2]s: the file is there: %[1]v", name)
+			check.Equal(t, n.exists(path), test.had != "", "%s: the file is there: %v", name)
 			check.Contains(t, n.text(), fmt.Sprint("\n", changes), "%s: the buffer has %q", name)
 		}
 	})
@@ -171,7 +175,7 @@ func TestReadOfABufferThatIsClosed(t *testing.T) {
 			}
 		}
 		text, err := n.tryRead(buffers.Read{Path: path})
-		check.Equal(t, errors.Is(err, buffers.ErrBusy), true, "it gives %.9[2]q and %[3]v: %[1]v", text, err)
+		check.Equal(t, errors.Is(err, buffers.ErrBusy), true, "it gives %.9q and %v: %v", text, err)
 		check.Equal(t, n.read(path), n.disk("a.txt"), "then it has %.99q")
 	})
 }

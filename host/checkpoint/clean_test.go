@@ -107,7 +107,7 @@ func TestCleanWithoutAliveRecords(t *testing.T) {
 	sums := map[string]Sum{"old": save(t, s, "old", 31*day), "new": save(t, s, "new", 29*day), "spare": keep(t, s, "spare", 2*day)}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.Clean(ctx, time.Now(), func(string) bool { cancel(); return true })
-	check.Equal(t, errors.Is(err, context.Canceled), true, "a clean that is cancelled halfway: %v", err)
+	check.Equal(t, errors.Is(err, context.Canceled), true, "a clean that is cancelled halfway is %v: %v", err)
 	check.Slice(t, there(s, sums), []string{"new", "old", "spare"}, "then the contents are %q")
 	must.Do(t, s.Clean(t.Context(), time.Now(), nil))
 	check.Slice(t, keys(t, s), []string{"new"}, "the records are %q")

@@ -141,7 +141,7 @@ func TestSpecialModes(t *testing.T) {
 		now := take(t, s, last, dir)
 		check.Equal(t, now.State(path).Mode, mode, "its mode is %v")
 		if last != nil {
-			check.Equal(t, len(last.Changes(now)), 1, "with the mode %[2]v there are %[1]d changes", mode)
+			check.Equal(t, len(last.Changes(now)), 1, "with the mode %v there are %d changes", mode)
 		}
 		last = now
 	}

@@ -390,6 +390,7 @@ func TestAnyTextThatIsLost(t *testing.T) {
 		"nothing":                    func(*Session) {},
 		"a running turn":             func(s *Session) { s.Running = nil },
 		"what was taken":             func(s *Session) { s.Running, s.Taken = nil, nil },
+		"what else has that turn's":  func(s *Session) { s.Unsaved, s.Taken = nil, nil },
 		"unsaved text and that turn": func(s *Session) { s.Running, s.Unsaved = nil, nil },
 	} {
 		s := s
