@@ -273,6 +273,9 @@ func TestWatchedContentsAreNeededStill(t *testing.T) {
 	soon := take(t, s, last, dir)
 	check.Equal(t, touched(), false, "right after the last look it is touched: %v")
 	soon.unsettled, soon.touched = nil, soon.touched.Add(-2*need)
+	for _, f := range soon.files {
+		f.readAt += int64(2 * granularity) // so that nothing is read for another reason
+	}
 	late := take(t, s, soon, dir)
 	check.Equal(t, touched(), true, "after a while it is touched: %v")
 	check.Equal(t, text(t, s, lost), "1", "what was lost is %q")
@@ -280,19 +283,21 @@ func TestWatchedContentsAreNeededStill(t *testing.T) {
 	check.Equal(t, len(last.Changes(late)), 0, "%d changes")
 }
 
-// A file that has become too large is counted and named.
+// A file that has become too large is counted and named, beside those that were.
 func TestWatchedFileBecomesLarge(t *testing.T) {
 	s, dir, _ := watched(t)
+	large, path := filepath.Join(dir, "fresh/large"), filepath.Join(dir, "group1/file1")
+	put(t, large, strings.Repeat("x", int(s.fileSize)+2))
 	last := take(t, s, nil, dir)
-	path := filepath.Join(dir, "group1/file1")
-	put(t, path, strings.Repeat("x", int(s.fileSize)+1))
-	now := take(t, s, last, dir)
-	check.Equal(t, now.Partial, Partial{Large: 1}, "it lacks %+v")
-	check.Slice(t, now.Without(2), []string{path}, "the largest are %q")
-	put(t, path, "short")
-	now = take(t, s, now, dir)
-	check.Equal(t, now.Partial, Partial{}, "then it lacks %+v")
-	check.Slice(t, now.Without(2), nil, "then the largest are %q")
+	for _, test := range []struct {
+		size    int64
+		without []string
+	}{{s.fileSize + 1, []string{large, path}}, {5, []string{large}}, {s.fileSize + 3, []string{path, large}}} {
+		must.Do(t, os.Truncate(path, test.size))
+		last = take(t, s, last, dir)
+		check.Equal(t, last.Partial, Partial{Large: len(test.without)}, "with %d bytes it lacks %+v", test.size)
+		check.Slice(t, last.Without(3), test.without, "with %d bytes the largest are %q", test.size)
+	}
 }
 
 // On a file system that changes by itself nothing is watched, so all is looked at each time.
