@@ -28,6 +28,11 @@ func TestWrite(t *testing.T) {
 	if err := Write(dir, []byte("a folder is there")); err == nil {
 		t.Error("a folder became a file")
 	}
+	// Nor where its folder cannot be made, as a link to nowhere is in its place.
+	must.Do(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
+	if err := Write(filepath.Join(dir, "link", "file"), []byte("text")); err == nil {
+		t.Error("a file was written nowhere")
+	}
 	for _, folder := range []string{dir, filepath.Dir(dir)} {
 		if left, _ := filepath.Glob(filepath.Join(folder, Temporary+"*")); len(left) > 0 {
 			t.Errorf("left are %v", left)
