@@ -1,8 +1,11 @@
 package atomicfile
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -37,5 +40,38 @@ func TestWrite(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(folder, Temporary+"*")); len(left) > 0 {
 			t.Errorf("left are %v", left)
 		}
+	}
+}
+
+// Where there is no room for all of it, the file stays as it was: a limit on the size of files stands in for a full disk.
+func TestWriteOnAFullDisk(t *testing.T) {
+	const inside = "ACP_TEST_FULL"
+	if os.Getenv(inside) == "" { // the limit holds for all that a process writes
+		self, err := os.Executable()
+		must.Do(t, err)
+		cmd := exec.Command(self, "-test.run=^TestWriteOnAFullDisk$")
+		cmd.Env = append(os.Environ(), inside+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	dir := t.TempDir()
+	path := must.Write(t, dir, "file", "old")
+	var limit syscall.Rlimit
+	must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
+	full := limit
+	full.Cur = 8192
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
+	err := Write(path, []byte("new"), make([]byte, 10_000), nil)
+	must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("it was written: %v", err)
+	}
+	if data, err := os.ReadFile(path); string(data) != "old" {
+		t.Errorf("it has %q, %v", data, err)
+	}
+	if left, err := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
