@@ -172,6 +172,18 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, ok := m.get("huge"); ok {
 		t.Error("remembers more than it may")
 	}
+	// All that is remembered of a file takes room.
+	for name, most := range map[string]texts{
+		"known":   known{text: big + big, given: big + big},
+		"in step": inStep{text: big + big, base: big + big},
+	} {
+		var m memory[texts]
+		m.put("first", most)
+		_, alone := m.get("first")
+		m.put("second", known{text: "x"})
+		_, beside := m.get("first")
+		check.Equal(t, alone && !beside, true, "%s: the first one goes for the second: %v", name)
+	}
 }
 
 func TestRealPath(t *testing.T) {
