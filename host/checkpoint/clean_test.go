@@ -104,7 +104,9 @@ func TestCleanNothing(t *testing.T) {
 // Who says of no record that it is alive has all of them age, and a clean that is cancelled goes no further.
 func TestCleanWithoutAliveRecords(t *testing.T) {
 	s := store(t)
-	sums := map[string]Sum{"old": save(t, s, "old", 31*day), "new": save(t, s, "new", 29*day), "spare": keep(t, s, "spare", 2*day)}
+	sums := map[string]Sum{
+		"old": save(t, s, "old", 31*day), "new": save(t, s, "new", 29*day), "spare": keep(t, s, "spare", 2*day),
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	err := s.Clean(ctx, time.Now(), func(string) bool { cancel(); return true })
 	check.Equal(t, errors.Is(err, context.Canceled), true, "a clean that is cancelled halfway is %v: %v", err)
@@ -117,7 +119,9 @@ func TestCleanWithoutAliveRecords(t *testing.T) {
 // What cannot be removed is an error, and the rest is removed nevertheless.
 func TestCleanWhatCannotBeRemoved(t *testing.T) {
 	s := store(t)
-	sums := map[string]Sum{"stuck": save(t, s, "stuck", 31*day), "old": save(t, s, "old", 32*day), "spare": keep(t, s, "spare", 2*day)}
+	sums := map[string]Sum{
+		"stuck": save(t, s, "stuck", 31*day), "old": save(t, s, "old", 32*day), "spare": keep(t, s, "spare", 2*day),
+	}
 	in := aside(s.recordPath("stuck"))
 	must.Do(t, os.Mkdir(in, 0o700))
 	put(t, filepath.Join(aside(s.contentPath(sums["spare"])), "file"), "in its way")

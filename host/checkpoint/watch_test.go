@@ -90,7 +90,9 @@ func TestWatchedFolders(t *testing.T) {
 		}, nil},
 		"more new ones than git is asked for": {putAll(many("group1/new%03d")), many("group1/new%03d")},
 		"more new folders":                    {putAll(many("new%03d/file")), many("new%03d/file")},
-		"a new repository":                    {func(t *testing.T, dir string) { initInside(t, path(dir, "new")) }, []string{"new/ignored/x.log"}},
+		"a new repository": {func(t *testing.T, dir string) {
+			initInside(t, path(dir, "new"))
+		}, []string{"new/ignored/x.log"}},
 		"a new submodule": {func(t *testing.T, dir string) {
 			initInside(t, path(dir, "new"))
 			git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "new")

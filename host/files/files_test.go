@@ -247,7 +247,8 @@ func TestRulesOfARepository(t *testing.T) {
 	must.Do(t, err)
 	check.Equal(t, index, filepath.Join(dir, "repo/.git/index"), "the index is %q")
 	for _, name := range []string{
-		"repo/.git/info/exclude", "repo/.git/config", "home/ignored", "home/.gitconfig", "home/.config/git/ignore", "repo/.gitignore", "repo/sub/.gitignore",
+		"repo/.git/info/exclude", "repo/.git/config", "home/ignored", "home/.gitconfig", "home/.config/git/ignore",
+		"repo/.gitignore", "repo/sub/.gitignore",
 	} {
 		if !slices.Contains(others, filepath.Join(dir, name)) {
 			t.Errorf("%s is not among %q", name, others)

@@ -29,7 +29,8 @@ func TestInside(t *testing.T) {
 	} {
 		folders := []string{"/no/such", filepath.Join(dir, c.folder)}
 		check.Equal(t, Inside(filepath.Join(dir, c.file), folders), c.want, "%s in %s: %v", c.file, c.folder)
-		check.Equal(t, Folder{Roots: folders}.Has(filepath.Join(dir, c.file)), c.want, "the folder %[2]s has %[1]s: %[3]v", c.file, c.folder)
+		has := Folder{Roots: folders}.Has(filepath.Join(dir, c.file))
+		check.Equal(t, has, c.want, "the folder %s has %s: %v", c.folder, c.file)
 	}
 	check.Equal(t, Inside("/any/file", []string{"/"}), true, "in the root: %v")
 	check.Equal(t, Inside("/any/file", nil), false, "in no folder: %v")

@@ -424,8 +424,8 @@ func TestAnyTextThatIsLost(t *testing.T) {
 		spoil(&spoilt)
 		data, err := encoded(spoilt)
 		must.Do(t, err)
-		_, err = decode(data, limit, map[checkpoint.Sum]string{}, func(sum checkpoint.Sum) ([]byte, error) { return []byte(stored[sum]), nil })
-		if err == nil {
+		content := func(sum checkpoint.Sum) ([]byte, error) { return []byte(stored[sum]), nil }
+		if _, err = decode(data, limit, map[checkpoint.Sum]string{}, content); err == nil {
 			t.Errorf("with a damaged %s it is read", what)
 		}
 	}
@@ -442,7 +442,8 @@ func TestNoFolderToSaveIn(t *testing.T) {
 	} {
 		i, err := Take(s, nil)
 		must.Do(t, err)
-		if _, err := i.Write(checkpoint.Open(dir)); err == nil || !strings.HasPrefix(err.Error(), "save the changes of a session: ") {
+		_, err = i.Write(checkpoint.Open(dir))
+		if err == nil || !strings.HasPrefix(err.Error(), "save the changes of a session: ") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
