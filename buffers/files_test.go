@@ -486,6 +486,15 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 			t.Errorf("invalid UTF-8: %q, %v", text, err)
 		}
 
+		n.cmd("edit ++enc=cp1251 " + n.put("cyrillic", "\xe4\xe0\n"))
+		n.keys("omine<Esc>")
+		_, err := n.tryWrite(n.path("cyrillic"), "нет\n")
+		if err == nil || !strings.Contains(err.Error(), "is on disk as unix cp1251, which only Neovim can write: save it first") {
+			t.Errorf("unsaved text in an encoding of Neovim's: %v", err)
+		}
+		n.wantText("да\nmine")
+		n.wantDisk("cyrillic", "\xe4\xe0\n")
+
 		path := n.edit("a.txt", "x\n")
 		for _, c := range []struct {
 			set, unset string

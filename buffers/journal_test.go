@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -151,7 +152,11 @@ func TestRecoveredFilesAreWhatTheyWere(t *testing.T) {
 			if u.Created != (u.Path != path) {
 				t.Errorf("%+v", u)
 			}
-			must.Do(t, n.files.Recover(u.ID, "old"))
+			entry, err := os.ReadFile(filepath.Join(dir, u.ID))
+			must.Do(t, err, n.files.Recover(u.ID, "old"))
+			if u.Created { // once more, though it is gone
+				must.Do(t, os.WriteFile(filepath.Join(dir, u.ID), entry, 0o600), n.files.Recover(u.ID, "old"))
+			}
 		}
 		n.wantDisk("a.txt", "old\n")
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o700 {
@@ -160,6 +165,41 @@ func TestRecoveredFilesAreWhatTheyWere(t *testing.T) {
 		if _, err := os.Stat(n.path("b.txt")); err == nil {
 			t.Error("b.txt is there, as it was not before")
 		}
+	})
+}
+
+// What cannot be recovered is said, and offered again.
+func TestWhatCannotBeRecovered(t *testing.T) {
+	dir := t.TempDir()
+	f := buffers.New(nobody{})
+	f.Journal(dir)
+	path := filepath.Join(t.TempDir(), "a.txt")
+	must.Do(t, os.MkdirAll(filepath.Join(path, "full"), 0o700))
+	for id, head := range map[string]string{"made": `"Old":0,"New":4,"Created":true`, "changed": `"Old":2,"New":2`} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, id), fmt.Appendf(nil, "{\"Path\":%q,%s}\nabcd", path, head), 0o600))
+		for _, which := range []string{"old", "new"} {
+			err := f.Recover(id, which)
+			if err == nil || !strings.HasPrefix(err.Error(), "recover "+path+": ") {
+				t.Errorf("%s, %s: %v", id, which, err)
+			}
+		}
+	}
+	check.Equal(t, len(f.Unfinished()), 2, "offered are %d")
+	if err := f.Recover("none", "old"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("one that nobody has kept: %v", err)
+	}
+}
+
+// A journal that cannot be written stops no write.
+func TestJournalInNoFolder(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.files.Journal(filepath.Join(n.put("file", "x\n"), "writes"))
+		path := n.edit("a.txt", "old\n")
+		n.write(path, "new\n")
+		n.wantDisk("a.txt", "new\n")
+		n.write(n.put("b.txt", "old\n"), "new\n")
+		n.wantDisk("b.txt", "new\n")
+		check.Slice(t, n.files.Unfinished(), nil, "offered are %v")
 	})
 }
 

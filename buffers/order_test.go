@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // What was asked for before is done when the order tells so, and nothing has to come for that.
@@ -29,4 +30,21 @@ func TestDrain(t *testing.T) {
 	}
 	gate <- true
 	check.Equal(t, <-drained, 2, "it tells when %d are done")
+}
+
+// It tells so too where a path leads nowhere, of which it is not known yet.
+func TestDrainOfPathsThatLeadNowhere(t *testing.T) {
+	var o order
+	gate, failed := make(chan bool), make(chan error, 3)
+	for range cap(failed) {
+		o.add(&job{ctx: t.Context(), path: "relative", run: func(string) { t.Error("one runs") }, fail: func(err error) {
+			<-gate
+			failed <- err
+		}})
+	}
+	drained := make(chan bool)
+	o.drain(func() { close(drained) })
+	close(gate)
+	must.Receive(t, "the end", drained)
+	check.Equal(t, len(failed), cap(failed), "%d have failed")
 }

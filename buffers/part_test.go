@@ -64,6 +64,35 @@ func TestFilesThatAreTooLargeToBeReadWhole(t *testing.T) {
 	}
 }
 
+// Of a large file whose lines cannot be told apart without reading all of it none is read, and where only a hole is left
+// there are no lines.
+func TestLinesOfLargeFiles(t *testing.T) {
+	const size = maxRead + 1<<20
+	ended, end := context.WithCancelCause(t.Context())
+	over := errors.New("it is over")
+	end(over)
+	for name, c := range map[string]struct {
+		ctx         context.Context
+		begin       string
+		first, last int
+		want        string
+		err         error
+	}{
+		"little":      {t.Context(), "\xff\xfea\x00\n\x00", 0, 1, "", errLargeWide},
+		"big":         {t.Context(), "\xfe\xff\x00a\x00\n", 0, 1, "", errLargeWide},
+		"a hole":      {t.Context(), strings.Repeat("one\n", streamed), streamed + 1, streamed + 3, "", nil},
+		"before it":   {t.Context(), strings.Repeat("one\n", streamed), streamed - 1, streamed, "one\n", nil},
+		"nobody asks": {ended, "one\n", 0, 1, "", over},
+	} {
+		path := must.Write(t, t.TempDir(), "large", c.begin)
+		must.Do(t, os.Truncate(path, size))
+		text, err := readPart(c.ctx, path, c.first, c.last)
+		if text != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %.20q, %v; want %q, %v", name, text, err, c.want, c.err)
+		}
+	}
+}
+
 type answer struct {
 	text string
 	err  error

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -207,7 +209,9 @@ func TestUnloadedWriteOnAFullDisk(t *testing.T) {
 	}
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		old := strings.Repeat("old\n", 1000)
-		path := n.put("a.txt", old)
+		path, shown := n.put("a.txt", old), n.edit("b.txt", old)
+		journal := n.path(".undo/journal")
+		n.files.Journal(journal)
 		var limit syscall.Rlimit
 		must.Do(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit))
 		full := limit
@@ -215,15 +219,29 @@ func TestUnloadedWriteOnAFullDisk(t *testing.T) {
 		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
 		_, err := n.tryWrite(path, strings.Repeat("new\n", 10_000))
 		_, created := n.tryWrite(n.path("new.txt"), strings.Repeat("new\n", 10_000))
+		_, restored := n.asked(func(done func(buffers.Written, error)) {
+			r := buffers.Restored{Path: shown, Data: []byte(strings.Repeat("new\n", 10_000)), Mode: 0o644}
+			n.files.Restore(context.Background(), r, done)
+		})
 		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
-		if !errors.Is(err, syscall.EFBIG) || !errors.Is(created, syscall.EFBIG) {
-			t.Errorf("%v, %v", err, created)
+		for what, err := range map[string]error{"written": err, "made": created, "restored": restored} {
+			if !errors.Is(err, syscall.EFBIG) {
+				t.Errorf("one that is %s: %v", what, err)
+			}
 		}
 		n.wantDisk("a.txt", old)
+		n.wantDisk("b.txt", old)
+		n.wantText(strings.TrimSuffix(old, "\n"))
+		// Where there is no room for the journal alone, Neovim writes all the same.
+		must.Do(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &full))
+		_, err = n.tryWrite(shown, strings.Repeat("new\n", 10_000))
+		must.Do(t, err, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+		n.wantDisk("b.txt", strings.Repeat("new\n", 10_000))
+		check.Slice(t, entries(journal), nil, "kept are %q")
 		files, err := os.ReadDir(n.dir)
 		must.Do(t, err)
 		for _, f := range files {
-			if f.Name() != "a.txt" && !strings.HasPrefix(f.Name(), ".swap") && !strings.HasPrefix(f.Name(), ".undo") && !strings.HasPrefix(f.Name(), ".backup") {
+			if !slices.Contains([]string{"a.txt", "b.txt", ".swap", ".undo", ".backup"}, f.Name()) {
 				t.Errorf("%s is left", f.Name())
 			}
 		}

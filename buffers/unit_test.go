@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -170,6 +172,18 @@ func TestMemoryIsBounded(t *testing.T) {
 	if _, ok := m.get("huge"); ok {
 		t.Error("remembers more than it may")
 	}
+	// All that is remembered of a file takes room.
+	for name, most := range map[string]texts{
+		"known":   known{text: big + big, given: big + big},
+		"in step": inStep{text: big + big, base: big + big},
+	} {
+		var m memory[texts]
+		m.put("first", most)
+		_, alone := m.get("first")
+		m.put("second", known{text: "x"})
+		_, beside := m.get("first")
+		check.Equal(t, alone && !beside, true, "%s: the first one goes for the second: %v", name)
+	}
 }
 
 func TestRealPath(t *testing.T) {
@@ -299,6 +313,41 @@ func TestALinkThatHasMoved(t *testing.T) {
 	f.Write(context.Background(), Write{Path: dir + "/link", Real: dir + "/a"}, func(_ Written, err error) { answers <- err })
 	if err := <-answers; !errors.Is(err, ErrMoved) {
 		t.Errorf("a write is %v, want %v", err, ErrMoved)
+	}
+	must.Do(t, os.Remove(dir+"/link"), os.Symlink("link", dir+"/link"))
+	if err := read(); err == nil || errors.Is(err, ErrMoved) {
+		t.Errorf("a read of a link to itself is %v", err)
+	}
+}
+
+// What cannot be read is an error, whatever the system says of its size.
+func TestWhatIsNotReadFromTheDisk(t *testing.T) {
+	dir := t.TempDir()
+	path := must.Write(t, dir, "a", "0123456789")
+	below := filepath.Join(path, "below")
+	if data, err := OnDisk(path, 10); err != nil || string(data) != "0123456789" {
+		t.Errorf("it has %q, %v", data, err)
+	}
+	generated := "/proc/self/status" // which has no size
+	if _, err := os.Stat(generated); err != nil {
+		generated = path
+	}
+	for _, name := range []string{path, generated} {
+		var large tooLarge
+		if data, err := OnDisk(name, 9); !errors.As(err, &large) || large.size < 10 || large.limit != 9 || len(data) > 0 {
+			t.Errorf("%s has more than %q, %v", name, data, err)
+		}
+	}
+	for what, err := range map[string]error{
+		"a file below a file":   Obstacle(below, false),
+		"one that is separated": Separate(below),
+	} {
+		if !errors.Is(err, unix.ENOTDIR) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := Separate(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file is separated: %v", err)
 	}
 }
 

@@ -739,6 +739,29 @@ func TestFilesThatGetAnotherEncoding(t *testing.T) {
 	})
 }
 
+// A file whose name leads nowhere is not watched; the others are.
+func TestTrackedNamesThatLeadNowhere(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		must.Do(t, os.Symlink("loop", n.path("loop")))
+		path := n.edit("a.txt", "one\n")
+		watch := n.files.Watch(func(buffers.Written) {}, func(error) {})
+		watch.Track([]buffers.Tracked{{Name: n.path("loop")}, {Name: path}, {Name: n.path("loop/below")}})
+		must.Receive(t, "what is tracked", watch.Tracks())
+		settled := make(chan struct{})
+		watch.Settle(func() { close(settled) })
+		must.Receive(t, "the end", settled)
+		check.Slice(t, watch.Loaded(), []string{path}, "watched are %q")
+		watch.Close()
+		// Afterwards nobody waits in vain.
+		over := make(chan struct{}, 2)
+		watch.Settle(func() { over <- struct{}{} })
+		watch.Heard(func() { over <- struct{}{} })
+		for range 2 {
+			must.Receive(t, "an answer of a watch that is over", over)
+		}
+	})
+}
+
 // What the user writes right before another program removes the file is told as what was there.
 func TestSavedAndRemovedAtOnce(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

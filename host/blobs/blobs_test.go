@@ -52,6 +52,9 @@ func TestBlobsThatCannotBeSaved(t *testing.T) {
 	if left, _ := os.ReadDir(b.dir); len(left) != 0 {
 		t.Errorf("left is %v", left)
 	}
+	if err := in(filepath.Join(must.Write(t, t.TempDir(), "file", ""), "below")).write(path, "AAAA"); err == nil {
+		t.Error("it was written in no folder")
+	}
 	b.size = maxSize
 	if path, fresh := b.path("image/png", "AAAA"); path != "" || fresh {
 		t.Errorf("there is no room, but %s", path)

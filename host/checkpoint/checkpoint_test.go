@@ -52,3 +52,33 @@ func TestWordsOfPartial(t *testing.T) {
 	s.findLargest()
 	check.Slice(t, s.largest, want[:maxLargest], "the largest are %q")
 }
+
+// A snapshot that is encoded and decoded is the same: what it lacks, and what has changed since.
+func TestEncodedSnapshot(t *testing.T) {
+	s, dir := store(t), folder(t)
+	s.fileSize = 10
+	for name, text := range map[string]string{"a": "x", "large": "more than it takes", "moved": "y", "sub/b": "z"} {
+		put(t, filepath.Join(dir, name), text)
+	}
+	must.Do(t, os.Symlink("a", filepath.Join(dir, "link")))
+	put(t, filepath.Join(dir, "hidden"), "until then")
+	s.Skip = func(path string) bool { return filepath.Base(path) == "hidden" }
+	before := take(t, s, nil, dir)
+	before.at = before.at.Add(2 * granularity) // what is hidden is older than that
+	data, err := before.Encode()
+	must.Do(t, err)
+	again, err := DecodeSnapshot(data)
+	must.Do(t, err)
+	check.Equal(t, again.Partial, Partial{Large: 1}, "it lacks %+v")
+	check.Equal(t, again.Len(), 5, "it has %d files")
+	check.Equal(t, len(before.Changes(again)), 0, "%d changes")
+	must.Do(t, os.Rename(filepath.Join(dir, "moved"), filepath.Join(dir, "there")), os.Remove(filepath.Join(dir, "link")))
+	put(t, filepath.Join(dir, "a"), "other")
+	s.Skip = nil
+	after := take(t, s, again, dir)
+	check.Deep(t, again.Changes(after), before.Changes(after), "the changes are %+v")
+	check.Equal(t, len(again.Changes(after)), 3, "there are %d changes")
+	if _, err := DecodeSnapshot(data[:len(data)/2]); err == nil {
+		t.Error("half of it is decoded")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,6 +99,38 @@ func TestCleanNothing(t *testing.T) {
 	if err := s.Clean(ctx, time.Now(), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("a clean that was cancelled: %v", err)
 	}
+}
+
+// Who says of no record that it is alive has all of them age, and a clean that is cancelled goes no further.
+func TestCleanWithoutAliveRecords(t *testing.T) {
+	s := store(t)
+	sums := map[string]Sum{
+		"old": save(t, s, "old", 31*day), "new": save(t, s, "new", 29*day), "spare": keep(t, s, "spare", 2*day),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := s.Clean(ctx, time.Now(), func(string) bool { cancel(); return true })
+	check.Equal(t, errors.Is(err, context.Canceled), true, "a clean that is cancelled halfway is %v: %v", err)
+	check.Slice(t, there(s, sums), []string{"new", "old", "spare"}, "then the contents are %q")
+	must.Do(t, s.Clean(t.Context(), time.Now(), nil))
+	check.Slice(t, keys(t, s), []string{"new"}, "the records are %q")
+	check.Slice(t, there(s, sums), []string{"new"}, "the contents are %q")
+}
+
+// What cannot be removed is an error, and the rest is removed nevertheless.
+func TestCleanWhatCannotBeRemoved(t *testing.T) {
+	s := store(t)
+	sums := map[string]Sum{
+		"stuck": save(t, s, "stuck", 31*day), "old": save(t, s, "old", 32*day), "spare": keep(t, s, "spare", 2*day),
+	}
+	in := aside(s.recordPath("stuck"))
+	must.Do(t, os.Mkdir(in, 0o700))
+	put(t, filepath.Join(aside(s.contentPath(sums["spare"])), "file"), "in its way")
+	err := s.Clean(t.Context(), time.Now(), nil)
+	if err == nil || !strings.Contains(err.Error(), in) || !strings.Contains(err.Error(), sums["spare"].String()[2:]) {
+		t.Errorf("the error is %v", err)
+	}
+	check.Slice(t, keys(t, s), []string{"stuck"}, "the records are %q")
+	check.Slice(t, there(s, sums), []string{"spare"}, "the contents are %q")
 }
 
 func TestCleanByNumber(t *testing.T) {

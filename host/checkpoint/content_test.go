@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -95,10 +96,37 @@ func TestNoRoomIsAnError(t *testing.T) {
 	if err := s.Save("k", "", nil); err == nil {
 		t.Error("a record was saved in no folder")
 	}
-	dir := t.TempDir()
-	put(t, filepath.Join(dir, "a"), "x")
-	if _, err := s.Snapshot(t.Context(), []string{dir}, nil); err == nil {
-		t.Error("a snapshot was kept in no folder")
+	if _, err := s.Records(); err == nil {
+		t.Error("the records of no folder are listed")
+	}
+	for what, files := range map[string][]string{
+		"a file":       {"x"},
+		"a large file": {strings.Repeat("x", packable+1)},
+		"a pack":       strings.Split("abcdefghijkl", ""),
+	} {
+		dir := t.TempDir()
+		b := s.Batch()
+		var put error
+		for i, text := range files {
+			must.Write(t, dir, fmt.Sprint(i), text)
+			put = errors.Join(put, b.Put([]byte(text), func(Sum) { t.Errorf("%s is said to be there", what) }))
+		}
+		if err := errors.Join(put, b.Flush()); err == nil {
+			t.Errorf("%s was kept in no folder", what)
+		}
+		if _, err := s.Snapshot(t.Context(), []string{dir}, nil); err == nil {
+			t.Errorf("a snapshot with %s was kept in no folder", what)
+		}
+	}
+}
+
+// A record that cannot be removed is an error.
+func TestRecordThatStays(t *testing.T) {
+	s := store(t)
+	must.Do(t, s.Remove("k"))
+	put(t, filepath.Join(s.recordPath("k"), "file"), "in its way")
+	if err := s.Remove("k"); err == nil {
+		t.Error("a record that is still there was removed")
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -94,13 +96,35 @@ func TestPacksThatAreGoneOrBroken(t *testing.T) {
 	if n := missing(s, packUp(t, s, 100)); n > 0 {
 		t.Errorf("%d are not there again", n)
 	}
-	info, err := os.Stat(path)
-	if err == nil {
-		err = os.Truncate(path, info.Size()-1)
-	}
+	whole, err := os.ReadFile(path)
 	must.Do(t, err)
-	if n := missing(Open(s.dir), sums); n != 100 {
-		t.Errorf("of a pack that is cut short %d are taken for whole", 100-n)
+	for what, broken := range map[string]string{
+		"is of another kind":         strings.Replace(string(whole), "pack 1", "pack 2", 1),
+		"is cut short in its head":   string(whole[:len(packHead)]),
+		"is cut short in its index":  string(whole[:len(packHead)+100]),
+		"is cut short at its end":    string(whole[:len(whole)-1]),
+		"has more than its contents": string(whole) + "x",
+	} {
+		put(t, path, broken)
+		other := Open(s.dir)
+		if n := missing(other, sums); n != 100 {
+			t.Errorf("of a pack that %s %d are taken for whole", what, 100-n)
+		}
+		put(t, path, string(whole))
+		if n := missing(other, sums); n != 0 {
+			t.Errorf("once a pack that %s is whole again %d are missing", what, n)
+		}
+	}
+}
+
+// Contents of a pack that somebody has removed are put again.
+func TestPutAgainWhatWasInAPack(t *testing.T) {
+	s := Open(t.TempDir())
+	sums := packUp(t, s, 100)
+	must.Do(t, os.Remove(filesOf(t, s, "packs")[0]))
+	check.Equal(t, s.Has(sums[7], len("contents 7")), false, "it has what is gone: %v")
+	if n := missing(s, packUp(t, s, 100)); n > 0 {
+		t.Errorf("%d are not there again", n)
 	}
 }
 

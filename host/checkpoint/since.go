@@ -43,13 +43,17 @@ func (sc *scan) since() (*Snapshot, error) {
 	}
 	var changed []*file
 	for _, path := range slices.Sorted(maps.Keys(again)) {
-		f := &file{path: path}
+		f, old := &file{path: path}, last.file(path)
 		if sc.isReal(filepath.Dir(path)) {
-			if _, err := f.stat(); errors.Is(err, fs.ErrPermission) {
+			folder, err := f.stat()
+			if errors.Is(err, fs.ErrPermission) {
+				return nil, nil
+			}
+			if folder && old == nil { // a repository that was not there, which has rules of its own
+				last.mark.watch.forget(sc.new.mark.notify)
 				return nil, nil
 			}
 		}
-		old := last.file(path)
 		switch {
 		case f.Kind == File && f.linked && (old == nil || !old.linked):
 			return nil, nil // a scan of all files shows which other file it is, too
@@ -116,9 +120,6 @@ func (sc *scan) addTold(told []string, again map[string]bool) (ok bool, err erro
 		found = append(found, more...)
 	}
 	for _, path := range found {
-		if strings.HasSuffix(path, "/") {
-			return false, nil // a repository that was not there
-		}
 		if sc.store.Skip == nil || !sc.store.Skip(path) {
 			again[path] = true
 		}

@@ -110,6 +110,43 @@ func TestSubmodule(t *testing.T) {
 	}
 }
 
+// Only so many repositories are scanned inside another one; the others are told of.
+func TestManyRepositories(t *testing.T) {
+	for n, lacks := range map[int]int{nested: 0, nested + 1: 1} {
+		dir := folder(t)
+		git(t, dir, "init", "-q")
+		put(t, filepath.Join(dir, "zzz"), "x")
+		for i := range n {
+			put(t, filepath.Join(dir, fmt.Sprintf("lib%03d", i), "file"), "x")
+			for _, name := range []string{"objects/x", "refs/x"} {
+				put(t, filepath.Join(dir, fmt.Sprintf("lib%03d/.git", i), name), "x")
+			}
+			put(t, filepath.Join(dir, fmt.Sprintf("lib%03d/.git/HEAD", i)), "ref: refs/heads/main\n")
+		}
+		snap := take(t, store(t), nil, dir)
+		check.Equal(t, snap.Len(), nested+1, fmt.Sprintf("of %d repositories", n)+" there are %d files")
+		check.Equal(t, snap.Partial, Partial{Unlisted: lacks}, fmt.Sprintf("of %d repositories", n)+" it lacks %+v")
+		check.Equal(t, snap.State(filepath.Join(dir, "zzz")).Kind, File, "behind them is %v")
+	}
+}
+
+// The bits of a mode that let a program run as its owner are part of a file's state.
+func TestSpecialModes(t *testing.T) {
+	s, dir := store(t), folder(t)
+	path := filepath.Join(dir, "program")
+	put(t, path, "x")
+	var last *Snapshot
+	for _, mode := range []fs.FileMode{0o755, 0o755 | fs.ModeSetuid, 0o700} {
+		must.Do(t, os.Chmod(path, mode))
+		now := take(t, s, last, dir)
+		check.Equal(t, now.State(path).Mode, mode, "its mode is %v")
+		if last != nil {
+			check.Equal(t, len(last.Changes(now)), 1, "with the mode %v there are %d changes", mode)
+		}
+		last = now
+	}
+}
+
 // TestRoots gives roots that contain each other, that are links and that are not there.
 func TestRoots(t *testing.T) {
 	s, dir, links := store(t), folder(t), folder(t)

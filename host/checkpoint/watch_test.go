@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -22,6 +24,7 @@ func watched(t *testing.T) (s *Store, dir string, look func() []string) {
 	put(t, filepath.Join(dir, "ignored/inside"), "x")
 	git(t, dir, "init", "-q")
 	git(t, dir, "add", ".")
+	put(t, filepath.Join(dir, "fresh/file"), "x")
 	s = store(t)
 	watchAll(t, s, dir)
 	last := take(t, s, nil, dir)
@@ -44,6 +47,19 @@ func watched(t *testing.T) (s *Store, dir string, look func() []string) {
 // What has changed right before a look is told by it, and a look at what has changed finds what one at all does.
 func TestWatchedFolders(t *testing.T) {
 	path := func(dir, name string) string { return filepath.Join(dir, name) }
+	many := func(format string) (names []string) {
+		for i := range maxNew + 1 {
+			names = append(names, fmt.Sprintf(format, i))
+		}
+		return names
+	}
+	putAll := func(names []string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			for _, name := range names {
+				put(t, path(dir, name), "y")
+			}
+		}
+	}
 	for name, test := range map[string]struct {
 		do   func(t *testing.T, dir string)
 		want []string
@@ -72,6 +88,19 @@ func TestWatchedFolders(t *testing.T) {
 			put(t, path(dir, ".git/info/exclude"), "new\n")
 			put(t, path(dir, "group1/new"), "y")
 		}, nil},
+		"more new ones than git is asked for": {putAll(many("group1/new%03d")), many("group1/new%03d")},
+		"more new folders":                    {putAll(many("new%03d/file")), many("new%03d/file")},
+		"a new repository": {func(t *testing.T, dir string) {
+			initInside(t, path(dir, "new"))
+		}, []string{"new/ignored/x.log"}},
+		"a new submodule": {func(t *testing.T, dir string) {
+			initInside(t, path(dir, "new"))
+			git(t, dir, "-c", "advice.addEmbeddedRepo=false", "add", "new")
+		}, []string{"new/ignored/x.log"}},
+		"a repository in a folder": {func(t *testing.T, dir string) {
+			git(t, path(dir, "fresh"), "init", "-q")
+			put(t, path(dir, "fresh/x.log"), "y")
+		}, []string{"fresh/x.log"}},
 		"by another name": {func(t *testing.T, dir string) {
 			other := path(t.TempDir(), "other")
 			must.Do(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
@@ -181,6 +210,111 @@ func TestWatchedWithoutGit(t *testing.T) {
 		}
 		check.Slice(t, changed, test.want, test.name+": changed are %q")
 		last = now
+	}
+}
+
+// initInside makes a repository with a file that a repository around it would ignore.
+func initInside(t *testing.T, dir string) {
+	t.Helper()
+	put(t, filepath.Join(dir, "ignored/x.log"), "y")
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", ".")
+	git(t, dir, "-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "x")
+}
+
+// A new repository in a folder that is watched is watched by its own rules, not by those of the one around it.
+func TestWatchedNewRepository(t *testing.T) {
+	_, dir, look := watched(t)
+	initInside(t, filepath.Join(dir, "new"))
+	check.Slice(t, look(), []string{"new/ignored/x.log"}, "changed are %q")
+	for _, text := range []string{"a", "b", "c"} {
+		put(t, filepath.Join(dir, "new/ignored/x.log"), text)
+		check.Slice(t, look(), []string{"new/ignored/x.log"}, "changed are %q")
+	}
+}
+
+// Folders that are watched only after many were made at once are watched all the same.
+func TestWatchedManyNewFolders(t *testing.T) {
+	_, dir, look := watched(t)
+	for i := range maxNew + 1 {
+		must.Do(t, os.Mkdir(filepath.Join(dir, fmt.Sprint("new", i)), 0o700))
+	}
+	check.Slice(t, look(), nil, "changed are %q")
+	put(t, filepath.Join(dir, "new7/file"), "y")
+	check.Slice(t, look(), []string{"new7/file"}, "changed are %q")
+}
+
+// What is left out of snapshots is so in folders that are watched, too, and in new ones.
+func TestWatchedSkips(t *testing.T) {
+	s, dir, look := watched(t)
+	s.Skip = func(path string) bool { return filepath.Base(path) == "passing" }
+	for _, name := range []string{"group1/passing", "group1/new", "new/passing", "new/kept"} {
+		put(t, filepath.Join(dir, name), "y")
+	}
+	check.Slice(t, look(), []string{"group1/new", "new/kept"}, "changed are %q")
+}
+
+// The store hears from time to time that what a snapshot has is needed, and gets again what it has lost.
+func TestWatchedContentsAreNeededStill(t *testing.T) {
+	s, dir, _ := watched(t)
+	last := take(t, s, take(t, s, nil, dir), dir)
+	sum := func(name string) Sum { return last.State(filepath.Join(dir, name)).Sum }
+	kept, lost := s.contentPath(sum("fresh/file")), sum("group1/file1")
+	put(t, kept, "x") // a file of its own, not in the pack of all
+	backdate(t, kept, day)
+	s.Doubt()
+	for _, path := range filesOf(t, s, "packs") {
+		must.Do(t, os.Remove(path))
+	}
+	touched := func() bool {
+		info, err := os.Stat(kept)
+		must.Do(t, err)
+		return time.Since(info.ModTime()) < day/2
+	}
+	last.unsettled = nil
+	soon := take(t, s, last, dir)
+	check.Equal(t, touched(), false, "right after the last look it is touched: %v")
+	soon.unsettled, soon.touched = nil, soon.touched.Add(-2*need)
+	for _, f := range soon.files {
+		f.readAt += int64(2 * granularity) // so that nothing is read for another reason
+	}
+	late := take(t, s, soon, dir)
+	check.Equal(t, touched(), true, "after a while it is touched: %v")
+	check.Equal(t, text(t, s, lost), "1", "what was lost is %q")
+	check.Equal(t, late.touched, late.at, "it was touched at %v")
+	check.Equal(t, len(last.Changes(late)), 0, "%d changes")
+}
+
+// A file that has become too large is counted and named, beside those that were.
+func TestWatchedFileBecomesLarge(t *testing.T) {
+	s, dir, _ := watched(t)
+	large, path := filepath.Join(dir, "fresh/large"), filepath.Join(dir, "group1/file1")
+	put(t, large, strings.Repeat("x", int(s.fileSize)+2))
+	last := take(t, s, nil, dir)
+	for _, test := range []struct {
+		size    int64
+		without []string
+	}{{s.fileSize + 1, []string{large, path}}, {5, []string{large}}, {s.fileSize + 3, []string{path, large}}} {
+		must.Do(t, os.Truncate(path, test.size))
+		last = take(t, s, last, dir)
+		check.Equal(t, last.Partial, Partial{Large: len(test.without)}, "with %d bytes it lacks %+v", test.size)
+		check.Slice(t, last.Without(3), test.without, "with %d bytes the largest are %q", test.size)
+	}
+}
+
+// On a file system that changes by itself nothing is watched, so all is looked at each time.
+func TestNotWatchedWhereOthersWrite(t *testing.T) {
+	const dir = "/proc/sys/fs/inotify"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("there is no such file system")
+	}
+	s := store(t)
+	watchAll(t, s, dir)
+	var last *Snapshot
+	for range 3 {
+		last = take(t, s, last, dir)
+		check.Equal(t, last.Watched(), false, "it is watched: %v")
+		check.Equal(t, last.Len() > 0, true, "it has files: %v")
 	}
 }
 

@@ -64,6 +64,15 @@ func TestBestFirst(t *testing.T) {
 	}
 }
 
+// Of more files than are asked for the best are found.
+func TestOnlySomeAreFound(t *testing.T) {
+	f := finderOf(t, []string{"a/x/lexer.lua", "src/lexer.lua", "lexer", "b/my_lexer.lua", "le/x/er"})
+	for limit, want := range [][]string{nil, {"lexer"}, {"lexer", "src/lexer.lua"}, {"lexer", "src/lexer.lua", "a/x/lexer.lua"}} {
+		got := paths(f.Find(Query{Dir: "/p", Text: "lexer", Limit: limit}))
+		check.Slice(t, got, want, "%d are %q", limit)
+	}
+}
+
 func TestOpenFilesComeFirst(t *testing.T) {
 	f := finderOf(t, []string{"a.lua", "b.lua", "sub/a.lua", "z.txt"})
 	got, _ := f.Find(Query{Dir: "/p", Text: "lua", Open: []string{"/elsewhere/c.lua", "/p/sub/a.lua", "/p/z.txt"}, Limit: 9})
@@ -95,6 +104,15 @@ func TestAFirstListCanBeWaitedFor(t *testing.T) {
 		time.Sleep(time.Hour)
 		if _, partial := f.Find(Query{Dir: "/p", Limit: 9}); partial {
 			t.Error("an old list counts as none")
+		}
+		// The same of a further folder: what is known of the others is found.
+		further := Query{Dir: "/p", Further: []string{"/q"}, Limit: 9}
+		if got, partial := f.Find(further); !slices.Equal(paths(got, partial), []string{"new"}) || !partial {
+			t.Errorf("found %v, partial: %v", got, partial)
+		}
+		f.Await("/q", "/p")
+		if got, partial := f.Find(further); !slices.Equal(paths(got, partial), []string{"new", "/q/new"}) || partial {
+			t.Errorf("found %v, partial: %v", got, partial)
 		}
 	})
 }
@@ -213,6 +231,68 @@ func TestListInOddRepositories(t *testing.T) {
 	cancel()
 	if got := List(ctx, dir); !got.Cut {
 		t.Errorf("the list that was cancelled is %+v", got)
+	}
+}
+
+// What says which files belong to a repository is known, wherever it is; and where there is none, that is an error.
+func TestRulesOfARepository(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must.Do(t, err)
+	t.Setenv("HOME", filepath.Join(dir, "home"))
+	t.Setenv("XDG_CONFIG_HOME", "")
+	write(t, dir, "home/ignored", "repo/sub/deep/file", "none/file")
+	git(t, filepath.Join(dir, "repo"), "init", "-q")
+	git(t, filepath.Join(dir, "repo"), "config", "core.excludesFile", "~/ignored")
+	index, others, err := Rules(t.Context(), filepath.Join(dir, "repo/sub/deep"))
+	must.Do(t, err)
+	check.Equal(t, index, filepath.Join(dir, "repo/.git/index"), "the index is %q")
+	for _, name := range []string{
+		"repo/.git/info/exclude", "repo/.git/config", "home/ignored", "home/.gitconfig", "home/.config/git/ignore",
+		"repo/.gitignore", "repo/sub/.gitignore",
+	} {
+		if !slices.Contains(others, filepath.Join(dir, name)) {
+			t.Errorf("%s is not among %q", name, others)
+		}
+	}
+	t.Setenv("GIT_CEILING_DIRECTORIES", dir)
+	none := filepath.Join(dir, "none")
+	if index, others, err := Rules(t.Context(), none); err == nil || index != "" || others != nil {
+		t.Errorf("of no repository they are %q, %q", index, others)
+	}
+	if got, err := NotIgnored(t.Context(), none, []string{filepath.Join(none, "a")}); err == nil {
+		t.Errorf("no repository ignores all but %q", got)
+	}
+}
+
+// What is not there yet would be ignored where its folder is.
+func TestIgnoredBeforeItIsThere(t *testing.T) {
+	dir := t.TempDir()
+	git(t, dir, "init", "-q")
+	must.Do(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("out/\n"), 0o666))
+	for name, want := range map[string]bool{"out/of/sight/file": true, "in/of/sight/file": false, "file": false} {
+		check.Equal(t, Ignored(t.Context(), filepath.Join(dir, name)), want, "%s is ignored: %v", name)
+	}
+}
+
+// Without git, ripgrep lists the files, as many as there is room for.
+func TestListOfRipgrep(t *testing.T) {
+	for _, test := range []struct {
+		script string
+		files  int
+		cut    bool
+	}{
+		{`printf 'a.txt\0sub/b.txt\0'`, 2, false},
+		{`printf 'a.txt\0sub/b.txt\0'; exit 2`, 2, true},
+		{fmt.Sprintf(`yes a.txt | head -%d | tr '\n' '\0'`, maxFiles+1), maxFiles, true},
+	} {
+		dir, bin := t.TempDir(), t.TempDir()
+		write(t, dir, "a.txt", "node_modules/x", "sub/b.txt")
+		must.Do(t, os.WriteFile(filepath.Join(bin, "rg"), []byte("#!/bin/sh\n"+test.script+"\n"), 0o755))
+		t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		got := List(t.Context(), dir)
+		if len(got.Paths) != test.files || got.Cut != test.cut || got.Git || !slices.Contains(got.Paths, "a.txt") {
+			t.Errorf("by %s there are %d files, cut: %v, of git: %v", test.script, len(got.Paths), got.Cut, got.Git)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func Known(ctx context.Context, dir string) Listing {
 }
 
 // KnownAmong returns what [Known] has at or below some absolute paths of a repository in dir; with others set, only
-// what is not in git's index. The result is absolute.
+// what is not in git's index. The result is absolute, and has a repository inside this one as its folder.
 func KnownAmong(ctx context.Context, dir string, paths []string, others bool) (found []string, err error) {
 	argv := []string{"git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "ls-files", "-z", "--others", "--exclude-standard"}
 	if !others {

@@ -1,8 +1,10 @@
 package folder
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -26,10 +28,22 @@ func TestInside(t *testing.T) {
 		{"file", "work", false},
 	} {
 		folders := []string{"/no/such", filepath.Join(dir, c.folder)}
-		check.Equal(t, Inside(filepath.Join(dir, c.file), folders), c.want, "%[2]s in %[3]s: %[1]v", c.file, c.folder)
+		check.Equal(t, Inside(filepath.Join(dir, c.file), folders), c.want, "%s in %s: %v", c.file, c.folder)
+		has := Folder{Roots: folders}.Has(filepath.Join(dir, c.file))
+		check.Equal(t, has, c.want, "the folder %s has %s: %v", c.folder, c.file)
 	}
 	check.Equal(t, Inside("/any/file", []string{"/"}), true, "in the root: %v")
 	check.Equal(t, Inside("/any/file", nil), false, "in no folder: %v")
+}
+
+// The user reads what the system says, without the path that they read anyway.
+func TestReason(t *testing.T) {
+	for want, err := range map[string]error{
+		"no space left on device": &os.PathError{Op: "write", Path: "/a", Err: syscall.ENOSPC},
+		"no room":                 errors.New("no room"),
+	} {
+		check.Equal(t, Reason(err), want, "it is %q")
+	}
 }
 
 // A file system ignores case if a name in the other case is the same file, not if it is another one.
@@ -49,7 +63,7 @@ func TestFoldsCase(t *testing.T) {
 func TestTilde(t *testing.T) {
 	t.Setenv("HOME", "/home/me")
 	for path, want := range map[string]string{"/home/me": "~", "/home/me/a": "~/a", "/home/mean": "/home/mean", "/etc": "/etc"} {
-		check.Equal(t, Tilde(path), want, "%[2]s is %[1]s", path)
+		check.Equal(t, Tilde(path), want, "%s is %s", path)
 	}
 	t.Setenv("HOME", "/")
 	check.Equal(t, Tilde("/etc"), "/etc", "where / is the home it is %s")

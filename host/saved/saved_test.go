@@ -126,18 +126,17 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 	check("cleaned", got, err)
 }
 
-// A turn that runs comes back with all that is known of it. Where nothing else was saved nobody lists it.
-func TestATurnThatRunsComesBack(t *testing.T) {
-	st, _ := store(t)
-	s := session(0, 0)
-	turn := turns.Begin("prompt", time.Unix(1, 0))
+// inTurn is a session in the middle of a turn, with all that may be known then.
+func inTurn() (s Session, turn *turns.Turn, marks []Mark) {
+	s = session(0, 0)
+	turn = turns.Begin("prompt", time.Unix(1, 0))
 	turn.Changed("/cwd/f", review.Text(long("f")), review.Text(long("a")))
 	turn.Changed("/cwd/g", review.Text(long("f")), review.Text(long("a")))
 	turn.Decided("/cwd/g", review.Text(long("a")), review.Text(long("f")))
 	turn.Moved("/cwd/h", "/cwd/i", review.Text("f"), review.Text("f"))
 	turn.WentBack("/cwd/i", "/cwd/h", review.Text("f"), review.Text("f"))
 	seen, disk, gone := review.Text(long("f")), review.Text("short"), review.Text(long("gone"))
-	marks := []Mark{
+	marks = []Mark{
 		{Path: "/cwd/f", Seen: &seen, Disk: &disk, Gone: &gone, Shown: true, Saved: true, Renamed: "/cwd/r", Copy: true, Guessed: true},
 		{Path: "/cwd/g"},
 	}
@@ -156,6 +155,13 @@ func TestATurnThatRunsComesBack(t *testing.T) {
 		Its: Returning{Disk: review.Text("short"), Had: other.Image("/cwd/f"), Lost: true},
 	}}
 	s.InStep = []InStep{{"/cwd/f", long("in step"), review.Plain}, {"/cwd/h", "short", "latin1"}}
+	return s, turn, marks
+}
+
+// A turn that runs comes back with all that is known of it. Where nothing else was saved nobody lists it.
+func TestATurnThatRunsComesBack(t *testing.T) {
+	st, _ := store(t)
+	s, turn, marks := inTurn()
 	image := save(t, st, s, nil)
 	save(t, st, s, image)
 	check.Equal(t, marks[0].Seen.Text, long("f"), "the marks are others after they were saved: %v")
@@ -355,6 +361,91 @@ func TestWhatCannotBeRead(t *testing.T) {
 				t.Errorf("saved again: %v", err)
 			}
 		})
+	}
+}
+
+// Whichever of its texts is lost, a session is not read with something else in its place.
+func TestAnyTextThatIsLost(t *testing.T) {
+	s, _, _ := inTurn()
+	s.Record.Changed("/cwd/k", review.Text(long("k")), review.Text(long("l")))
+	earlier := turns.Begin("prompt", time.Unix(1, 0))
+	earlier.Changed("/cwd/k", review.Text(long("k")), review.Text(long("m")))
+	s.History.Take(earlier)
+	s.History.WasUndone(turns.Begin("undone", time.Unix(2, 0)),
+		[]turns.FileChange{{Path: "/cwd/k", Before: review.Text(long("undone")), After: review.Text(long("done"))}}, nil, true)
+	s.Comments = []Comment{{Path: "/cwd/k", Present: new(long("present"))}}
+	take := func(s Session) (*Image, map[checkpoint.Sum]string) {
+		image, err := Take(s, nil)
+		must.Do(t, err)
+		stored := map[checkpoint.Sum]string{}
+		for _, p := range image.parts {
+			for text, sum := range p.texts {
+				stored[sum] = text
+			}
+		}
+		return image, stored
+	}
+	// What is known of one thing has texts of another, too.
+	for what, without := range map[string]func(*Session){
+		"nothing":                    func(*Session) {},
+		"a running turn":             func(s *Session) { s.Running = nil },
+		"what was taken":             func(s *Session) { s.Running, s.Taken = nil, nil },
+		"what else has that turn's":  func(s *Session) { s.Unsaved, s.Taken = nil, nil },
+		"unsaved text and that turn": func(s *Session) { s.Running, s.Unsaved = nil, nil },
+	} {
+		s := s
+		without(&s)
+		image, stored := take(s)
+		for lost := range stored {
+			_, err := decode(image.index, limit, map[checkpoint.Sum]string{}, func(sum checkpoint.Sum) ([]byte, error) {
+				if sum == lost {
+					return nil, fs.ErrNotExist
+				}
+				return []byte(stored[sum]), nil
+			})
+			if err == nil || errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("with all but %s, without %q: %v", what, stored[lost][len(long("")):], err)
+			}
+		}
+	}
+	image, stored := take(s)
+	junk := []byte("junk")
+	for what, spoil := range map[string]func(*index){
+		"record":  func(i *index) { i.Record[0] = junk },
+		"turn":    func(i *index) { i.Turns[0] = junk },
+		"undo":    func(i *index) { i.Undone[0] = junk },
+		"running": func(i *index) { i.Running = junk },
+		"unsaved": func(i *index) { i.Unsaved = junk },
+		"taken":   func(i *index) { i.Taken = junk },
+		"in step": func(i *index) { i.InStep = junk },
+	} {
+		var spoilt index
+		must.Do(t, decoded(image.index, &spoilt))
+		spoil(&spoilt)
+		data, err := encoded(spoilt)
+		must.Do(t, err)
+		content := func(sum checkpoint.Sum) ([]byte, error) { return []byte(stored[sum]), nil }
+		if _, err = decode(data, limit, map[checkpoint.Sum]string{}, content); err == nil {
+			t.Errorf("with a damaged %s it is read", what)
+		}
+	}
+}
+
+// What cannot be saved is said, however much it is.
+func TestNoFolderToSaveIn(t *testing.T) {
+	dir := must.Write(t, t.TempDir(), "store", "a file where the folder should be")
+	for what, s := range map[string]Session{
+		"little":            session(0, 0),
+		"a text":            session(1, 1000),
+		"many texts":        session(30, 1000),
+		"one that is large": session(1, 1<<20),
+	} {
+		i, err := Take(s, nil)
+		must.Do(t, err)
+		_, err = i.Write(checkpoint.Open(dir))
+		if err == nil || !strings.HasPrefix(err.Error(), "save the changes of a session: ") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 

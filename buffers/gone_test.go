@@ -1,0 +1,224 @@
+package buffers_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
+)
+
+// leaving is a Neovim that is gone after some calls.
+type leaving struct {
+	*neovim
+	left atomic.Int32 // how many calls it still answers
+}
+
+var errLeft = errors.New("Neovim is gone")
+
+func (l *leaving) CallBuffers(ctx context.Context, fn string, args, result any) error {
+	if l.left.Add(-1) < 0 {
+		return errLeft
+	}
+	return l.neovim.CallBuffers(ctx, fn, args, result)
+}
+
+// Whenever Neovim goes, what was asked for is done as if it had not, or it fails with that and the disk is as it was.
+func TestNeovimGoesInBetween(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		type done = func(what string, err error)
+		wrote := func(done done) func(buffers.Written, error) {
+			return func(w buffers.Written, err error) {
+				done(fmt.Sprint(said(w.Before), said(w.After), w.Changed, w.Created, w.Deleted, w.Conflict), err)
+			}
+		}
+		const text = "one\ntwo\n"
+		mode := os.FileMode(0o600)
+		long := strings.Repeat("line\n", 30_000)
+		for name, test := range map[string]struct {
+			had    string
+			unsave string // a command
+			do     func(f *buffers.Files, path string, done done)
+			calls  int // at least
+		}{
+			"a read": {text, "", func(f *buffers.Files, path string, done done) {
+				f.Read(t.Context(), buffers.Read{Path: path}, done)
+			}, 1},
+			"a read of a long one": {long, "call setline(2, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Peek(t.Context(), path, done)
+			}, 3},
+			"a write": {text, "", func(f *buffers.Files, path string, done done) {
+				f.Write(t.Context(), buffers.Write{Path: path, Text: "one\n2\n"}, wrote(done))
+			}, 2},
+			"a write under unsaved text": {text, "call setline(1, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Write(t.Context(), buffers.Write{Path: path, Text: "one\n2\n"}, wrote(done))
+			}, 2},
+			"a write of a long one": {long, "", func(f *buffers.Files, path string, done done) {
+				f.Write(t.Context(), buffers.Write{Path: path, Text: "x\n" + long}, wrote(done))
+			}, 4},
+			"an edit": {text, "call setline(1, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Edit(t.Context(), buffers.Edit{Path: path, Change: replacing("two", "2"), Mode: &mode}, wrote(done))
+			}, 3},
+			"a removal": {text, "", func(f *buffers.Files, path string, done done) {
+				f.Edit(t.Context(), buffers.Edit{Path: path, Change: noFile}, wrote(done))
+			}, 2},
+			"what is restored": {text, "", func(f *buffers.Files, path string, done done) {
+				f.Restore(t.Context(), buffers.Restored{Path: path, Data: []byte("three\n"), Mode: 0o640}, wrote(done))
+			}, 3},
+			"a preview": {long, "call setline(1, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Preview(t.Context(), buffers.Write{Path: path, Text: "x\n"}, func(p buffers.Preview, err error) {
+					done(p.Before+p.After, err)
+				})
+			}, 3},
+			"unsaved text": {long, "call setline(1, 'mine')", func(f *buffers.Files, path string, done done) {
+				f.Unsaved(t.Context(), path, func(u *buffers.Unsaved, err error) {
+					if u == nil {
+						u = &buffers.Unsaved{}
+					}
+					done(u.Text+said(u.Disk), err)
+				})
+			}, 3},
+			"a comparison": {long, "set modified", func(f *buffers.Files, path string, done done) {
+				f.Compare(t.Context(), path, func(err error) { done("", err) })
+			}, 4},
+		} {
+			const many = 1000
+			l := &leaving{neovim: n}
+			run := func(calls int) (what, disk string, err error) {
+				n.cmd("silent! %bwipeout!")
+				path := n.edit("a.txt", test.had)
+				n.cmd(test.unsave)
+				l.left.Store(int32(calls))
+				ended := make(chan struct{})
+				test.do(buffers.New(l), path, func(w string, e error) {
+					what, err = w, e
+					close(ended)
+				})
+				must.Receive(t, "an answer", ended)
+				data, _ := os.ReadFile(path)
+				return what, string(data), err
+			}
+			want, wantDisk, err := run(many)
+			must.Do(t, err)
+			calls := many - int(l.left.Load())
+			check.Equal(t, calls >= test.calls, true, "%s: all of %d calls: %v", name, calls)
+			for answers := range calls {
+				what, disk, err := run(answers)
+				switch {
+				case err == nil:
+					check.Equal(t, what, want, "%s, %d calls: %.200q", name, answers)
+					check.Equal(t, disk, wantDisk, "%s, %d calls: the disk has %.200q", name, answers)
+				case !errors.Is(err, errLeft):
+					t.Errorf("%s, %d calls: %v", name, answers, err)
+				default:
+					check.Equal(t, disk, test.had, "%s, %d calls: the disk has %.200q", name, answers)
+				}
+				if answers == 0 {
+					check.Equal(t, err != nil, true, "%s: with no call it fails: %v", name)
+				}
+			}
+		}
+	})
+}
+
+// What is written into a buffer that changes all the time comes to an end: nothing is written.
+func TestBufferThatChangesAllTheTime(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		for name, test := range map[string]struct{ had, unsaved string }{
+			"saved":     {"one\ntwo\n", ""},
+			"unsaved":   {"one\ntwo\n", "call setline(1, 'mine')"},
+			"not there": {"", "call setline(1, 'mine')"},
+		} {
+			n.cmd("silent! %bwipeout!")
+			path := n.edit("a.txt", test.had)
+			n.read(path)
+			if test.had == "" {
+				must.Do(t, os.Remove(path))
+				n.cmd("edit!")
+			}
+			n.cmd(test.unsaved)
+			changes := 0
+			n.hook = func(fn string) {
+				if fn == "write" {
+					changes++
+					n.lua("vim.api.nvim_buf_set_lines(0, -1, -1, true, {...})", fmt.Sprint(changes))
+				}
+			}
+			_, err := n.tryWrite(path, "one\n2\n")
+			n.hook = nil
+			if !errors.Is(err, buffers.ErrBusy) || changes < 2 {
+				t.Errorf("%s: after %d changes: %v", name, changes, err)
+			}
+			data, _ := os.ReadFile(path)
+			check.Equal(t, string(data), test.had, "%s: the disk has %q", name)
+			check.Equal(t, n.exists(path), test.had != "", "%s: the file is there: %v", name)
+			check.Contains(t, n.text(), fmt.Sprint("\n", changes), "%s: the buffer has %q", name)
+		}
+	})
+}
+
+// A read of a buffer that is closed meanwhile, of which some lines were read, says that it may be tried again.
+func TestReadOfABufferThatIsClosed(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", strings.Repeat("line\n", 30_000))
+		n.cmd("call setline(1, 'mine')")
+		n.hook = func(fn string) {
+			if fn == "lines" {
+				n.hook = nil
+				n.cmd("bwipeout!")
+			}
+		}
+		text, err := n.tryRead(buffers.Read{Path: path})
+		check.Equal(t, errors.Is(err, buffers.ErrBusy), true, "it gives %.9q and %v: %v", text, err)
+		check.Equal(t, n.read(path), n.disk("a.txt"), "then it has %.99q")
+	})
+}
+
+// What is restored under a buffer, and goes again at once, is told to the user.
+func TestRestoredAndGoneAgain(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		must.Do(t, os.Remove(path))
+		n.hook = func(fn string) {
+			if fn == "info" && n.exists(path) {
+				must.Do(t, os.Remove(path))
+			}
+		}
+		w := n.restore(path, "two\n", 0o644)
+		check.Equal(t, w.Note, "a.txt was deleted on disk; its buffer stays.", "the note is %q")
+		check.Equal(t, w.Changed && w.Created, true, "it was restored: %v")
+		n.wantText("one")
+	})
+}
+
+// A file that was removed with a mode to be set needs none.
+func TestRemovalWithAMode(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.put("a.txt", "one\n")
+		mode := os.FileMode(0o600)
+		w, err := n.tryChange(buffers.Edit{Path: path, Change: noFile, Mode: &mode})
+		check.Equal(t, w.Deleted && w.Changed && err == nil, true, "it is removed: %v")
+		check.Equal(t, n.exists(path), false, "it is there: %v")
+	})
+}
+
+// What cannot be compared with the disk stays unsaved text, and says why.
+func TestComparisonWithNoFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		n.cmd("set modified")
+		must.Do(t, os.Remove(path))
+		compared := make(chan error, 1)
+		n.files.Compare(context.Background(), path, func(err error) { compared <- err })
+		if err := must.Receive(t, "the end of a comparison", compared); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("it gives %v", err)
+		}
+		n.want("&modified", int64(1))
+	})
+}
