@@ -61,6 +61,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"form and text, changed by hand":    {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"in a form that was not to be told": {file: FileChange{Path: "f", Before: styled("ü\nu\n", "latin1 unix", 0), After: styled("u\n", "latin1 unix", 0)}, now: text("u\n"), want: styled("ü\nu\n", "latin1 unix", 0)},
 		"emptied, and typed into since":     {file: FileChange{Path: "f", Before: styled("a\n", "utf-8 unix noeol", 0), After: styled("", "utf-8 unix noeol", 0)}, now: text("u\n"), want: styled("a\nu\n", "utf-8 unix noeol", 0), merged: true},
+		"form and text, and typed into":     {file: FileChange{Path: "f", Before: text("a\n"), After: styled("b\n", "dos", 0)}, now: styled("b\nu\n", "dos", 0), want: text("a\nu\n"), merged: true},
 		"permissions, the user's since":     {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -467,4 +468,20 @@ func TestRefusedAmongLaterLines(t *testing.T) {
 	turn.Decided("/a", text("1\n3\n2\n"), text("1\n"))
 	h.Take(turn)
 	check.Equal(t, len(turn.Files), 0, "%d files are left")
+}
+
+// What conflicts with a buffer's unsaved text is undone whatever the buffer has, and done again, also where there was no file.
+func TestUndoOfWhatIsUnderABuffer(t *testing.T) {
+	text := review.Text
+	for _, f := range []FileChange{
+		{Path: "f", Before: text("1\n"), After: text("2\n"), Under: true},
+		{Path: "f", After: text("2\n"), Under: true},
+		{Path: "f", Before: text("1\n"), Under: true},
+	} {
+		step := StepOf(f, text("the user's\n"), true)
+		back := step.Reverse()
+		if step.Idle() || step.Want != f.Before || back != (FileChange{Path: "f", Before: f.After, After: f.Before, Under: true}) {
+			t.Errorf("%+v becomes %+v, and its undo is %+v", f, step.Want, back)
+		}
+	}
 }
