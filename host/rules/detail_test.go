@@ -725,7 +725,7 @@ func TestNamesInTexts(t *testing.T) {
 			"eval a b": "a b", "eval -- a": "a", "builtin eval a": "a", "command builtin eval a": "a", "trap a EXIT": "a", "trap -- a EXIT": "a", "trap -l": "", "trap a": "a", "eval": "", "eval a ?": "", "ls a": "", "eval --": "",
 		}},
 		"the program to which a path leads": {func(text string) string { return Shell(text).parts[0].linked(r) }, map[string]string{
-			"./link x": "etc", "./link$X x": "", "link x": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
+			"./link x": "etc", "./link$X x": "", "link x": "", "http://h/x y": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
 		}},
 		"a name without its version": {unversioned, map[string]string{
 			"python3.12": "python", "vim.tiny": "vim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",

@@ -54,12 +54,17 @@ func TestFilesThatACommandNames(t *testing.T) {
 		}
 	}
 	for _, script := range []string{
-		"cat *", "ls *.go", "cat a.go", "cat .envrc", "cat .env.example", "cat /etc/hosts", "cat /etc/h*", "cd /etc && cat hosts", "git commit -m 'read .env first'", "grep -rn '[.]env in x' .", "echo 'see the .env file'", "curl https://h/x/.env", "git add . ':!.env'", "cat ~/.bashrc", "cat $X", "cat $(ls)",
+		"cat *", "ls *.go", "cat a.go", "cat .envrc", "cat .env.example", "cat /etc/hosts", "cat /etc/h*", "cd /etc && cat hosts", "git commit -m 'read .env first'", "hg commit -m 'read .env first'", "grep -rn '[.]env in x' .", "echo 'see the .env file'", "curl https://h/x/.env", "git add . ':!.env'", "cat ~/.bashrc", "cat $X", "cat $(ls)",
 		"for f in *; do cat $f; done", "python3 -c 'print(1)'", "cat /*/*/*/*/*/*/*/*",
 		"cd /etc; cat /shadow", "cat" + strings.Repeat(" a", mostNames*2/3),
 	} {
 		if got := decide(script); got.Action != Allow {
 			t.Errorf("%q: %s, %s", script, got.Action, got.Why)
 		}
+	}
+	// Where folders cannot be listed, the rest of what a command names is seen.
+	bare := request(Request{Kind: "execute", Run: Shell("cat {a*,.env}")})
+	if got := l.Decide(bare); got.Action == Allow {
+		t.Error("without a list of the folders it is allowed")
 	}
 }
