@@ -303,6 +303,10 @@ func TestCheck(t *testing.T) {
 		{Rule{Action: Allow, Commands: []string{" "}}, `permissions[1].command " ": it is empty`},
 		{Rule{Action: Allow, Commands: []string{"** a"}}, `permissions[1].command "** a": ** can only be its last word`},
 		{Rule{Action: Allow, Commands: []string{"a && b"}}, `permissions[1].command "a && b": it has more than one command; each part of a compound one is looked up by itself`},
+		{Rule{Action: Allow, Tools: []string{"server/*", "server"}}, `permissions[1].tool "server": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"server/"}}, `permissions[1].tool "server/": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"/tool"}}, `permissions[1].tool "/tool": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"server/[a"}}, `permissions[1].tool "server/[a": expected server/tool`},
 	} {
 		got := ""
 		if err := (List{Rules: []Rule{c.rule}}).Check(); err != nil {
