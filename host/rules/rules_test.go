@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,6 +154,20 @@ func TestDecide(t *testing.T) {
 				t.Errorf("got %s, %q; expected %s, %q", got.Action, got.Why, c.want, c.why)
 			}
 		})
+	}
+}
+
+// The rules that have decided are known by their numbers, each once and in order.
+func TestWhichRulesDecide(t *testing.T) {
+	l := List{Rules: []Rule{
+		{Commands: []string{"git push **"}, Action: Ask}, {Commands: []string{"rm **"}, Action: Reject}, {Commands: []string{"git **"}, Action: Allow}, {Commands: []string{"ls"}, Action: Allow},
+	}}
+	for script, want := range map[string]string{
+		"git push": "[1]", "git push x; ls; git push y": "[1]", "$X x": "[1]", "sudo -Z me rm x": "[2]", "rm x; git push": "[2]", "git push; rm x": "[2]", "git push; sudo -Z me rm x": "[1 2]",
+		"ls; git x; ls": "[3 4]", "ls": "[4]", "ls; other": "[]", "other": "[]",
+	} {
+		got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)}))
+		check.Equal(t, fmt.Sprint(got.Rules), want, "%q is decided by %s", script)
 	}
 }
 

@@ -219,6 +219,9 @@ func TestPutBackInSeveralTurns(t *testing.T) {
 	moved := func(from, to string) []FileChange {
 		return []FileChange{{Path: to, OldPath: from, Before: text, After: text}}
 	}
+	changed := func(path string) []FileChange {
+		return []FileChange{{Path: path, Before: text, After: review.Text("2\n")}}
+	}
 	made := func(path string) []FileChange { return []FileChange{{Path: path, After: text, Made: true}} }
 	for name, c := range map[string]struct {
 		turns [][]FileChange
@@ -229,6 +232,8 @@ func TestPutBackInSeveralTurns(t *testing.T) {
 		"removed, another":             {[][]FileChange{removed("b")}, "a", []int{1}},
 		"removed twice":                {[][]FileChange{removed("a"), removed("a")}, "a", []int{0, 0}},
 		"removed, then made":           {[][]FileChange{removed("a"), made("a")}, "a", []int{1, 1}},
+		"removed, then changed":        {[][]FileChange{removed("a"), changed("a")}, "a", []int{0, 1}},
+		"another removed, changed":     {[][]FileChange{removed("b"), changed("a")}, "a", []int{1, 1}},
 		"removed, then another made":   {[][]FileChange{removed("a"), made("b")}, "a", []int{0, 1}},
 		"removed, then moved":          {[][]FileChange{removed("a"), moved("a", "b")}, "b", []int{0, 1}},
 		"removed, another moved there": {[][]FileChange{removed("a"), moved("b", "a")}, "a", []int{1, 1}},
