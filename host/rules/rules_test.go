@@ -73,6 +73,7 @@ func TestDecide(t *testing.T) {
 		{"parts by several rules", []Rule{allow("git status"), allow("make test")}, run("git status && make test 2>&1 >/dev/null"), Allow, "command git status; command make test"},
 		{"a part is not allowed", []Rule{reject("sudo **"), allow("git status")}, run("git status; rm -rf build"), Ask, "rule 2 allows `git status`, but not `rm -rf build`"},
 		{"a part is redirected", []Rule{allow("git **")}, run("git status > x"), Ask, "rule 1 allows `git status`, but it redirects: `> x`"},
+		{"a part is not allowed, and another one is redirected", []Rule{allow("git **")}, run("git status; rm x; git log > x"), Ask, "rule 1 allows `git status`, but it redirects: `> x`"},
 		{"a shell's script", []Rule{allow("git status")}, run("bash -lc 'git status'"), Allow, "command git status"},
 		{"a shell without a script", []Rule{allow("bash **")}, run("bash x.sh"), Allow, "command bash **"},
 		{"a shell's script that is not allowed", []Rule{allow("git status", "bash **")}, run("bash -lc 'git status; rm x'"), Ask, "rule 1 allows `git status`, but not `rm x`"},
