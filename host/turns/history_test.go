@@ -249,6 +249,15 @@ func TestPutBackInSeveralTurns(t *testing.T) {
 		check.Slice(t, left, c.left, name+": left are %d files")
 	}
 
+	// The last turn may run still: what it has made is its own.
+	for path, left := range map[string]int{"a": 1, "b": 0} {
+		h, last := loaded(removed("a")), Begin("", time.Unix(9, 0))
+		last.Changed(path, review.Content{}, text)
+		h.Remade(last, "a", text)
+		h.Gather()
+		check.Equal(t, len(h.Turns[0].Files), left, "after "+path+" was made, %d files are gone")
+	}
+
 	// Of the turn that is undone, and has made it or moved it there, only those before count.
 	for _, last := range [][]FileChange{made("a"), moved("a", "b")} {
 		h := loaded(removed("a"), last)
@@ -281,6 +290,16 @@ func TestWhatTurnsSayIsPutBack(t *testing.T) {
 		h.PutBack(nil, name, were)
 	}
 	has("put back", 1, 1, 1)
+	last := Begin("", time.Unix(9, 0))
+	last.Changed("b", two, review.Text("3\n"))
+	said = h.Said(last, "b")
+	h.Decided(last, "b", "", review.Text("3\n"), two, review.File{State: review.Pending})
+	for name, were := range said {
+		h.PutBack(last, name, were)
+	}
+	if is, known := last.Present("b"); !known || is != review.Text("3\n") {
+		t.Errorf("put back, the last turn has %+v", is)
+	}
 	if a, b := h.Turns[0].Files[0], h.Turns[1].Files[0]; a.Path != "a" || a.Before != one || a.After != two || b.Path != "b" || b.OldPath != "a" {
 		t.Errorf("put back are %+v, %+v", a, b)
 	}
@@ -296,5 +315,20 @@ func TestKeptOfWhatWasNoText(t *testing.T) {
 	h.Take(last)
 	if h.Gather(); len(h.Turns) != 2 || len(h.Turns[0].Files) != 1 || len(h.Turns[1].Files) != 1 {
 		t.Errorf("the turns have %+v", h.Turns)
+	}
+}
+
+// A refusal of what a loaded turn has done is taken back: it is the turn's again.
+func TestARefusalIsTakenBackFromLoadedTurns(t *testing.T) {
+	one, two := review.Text("1\n"), review.Text("2\n")
+	h := loaded([]FileChange{{Path: "f", Before: one, After: two}})
+	for range 2 {
+		h.Decided(nil, "f", "", two, one, review.File{})
+		if h.Gather(); len(h.Turns[0].Files) != 0 {
+			t.Errorf("refused there are %+v", h.Turns[0].Files)
+		}
+		h.Decided(nil, "f", "", one, two, review.File{State: review.Pending})
+		h.Gather()
+		check.Slice(t, h.Turns[0].Files, []FileChange{{Path: "f", Before: one, After: two}}, "taken back there are %+v")
 	}
 }
