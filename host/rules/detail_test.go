@@ -223,22 +223,47 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			vim --remote-send x
 			vi --remote-expr=x
 			view +x
+			gvim -c x
+			vimdiff -S x
 			vim +1x
 			less +!x
 			more +/x!
 			emacs --eval x
 			emacs -l x
+			emacs -eval x
+			emacs --execute x
+			emacs -f x
+			emacs --funcall x
+			emacs --load x
+			emacs --script x
 			emacsclient -e x
 			gdb -ex x
+			gdb -iex x
+			gdb -eval-command x
+			gdb --eval-command x
+			gdb -init-eval-command x
+			gdb -x x
+			gdb -ix x
+			gdb --command x
+			gdb -O x
+			gdb -s x
+			gdb -S x
+			gdb -k x
+			gdb --one-line x
 			lldb -o x
 			lldb --source=x
 			sqlite3 db .shell␣x
 			sqlite3 db .system␣x
 			sqlite3 db .once␣|x
 			sqlite3 db .read␣x
+			sqlite3 db .import␣x
 			psql -c \!␣x
 			mysql -e \!␣x
+			mariadb -e \!␣x
 			make --eval=x
+			gmake -E x
+			bmake -E x
+			remake -E x
 			make SHELL=x
 			make MAKE=x
 			make .SHELLFLAGS=x
@@ -253,6 +278,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			deno run -
 			brew sh
 			brew irb
+			brew ruby x
 			perl -I. -Mx f
 			perl -mx -Ix f
 			perl -Mlib=. -Mx f
@@ -261,29 +287,47 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			npm set-script x
 			npm pkg set scripts.x=y
 			yarn config set script-shell x
+			pnpm config set script-shell x
 			cargo --config a.runner=x b
 			cargo --config=linker=x b
+			cargo --config rustc=x b
+			cargo --config a.wrapper=x b
+			cargo --config a.linker=x b
 			cargo rustc -C␣linker=x
 			uv run -
 			ninja -f /dev/stdin
+			cmake -P -
 			task -t -
 			gh alias set x y
+			glab alias set x y
 			gcc -Bx f
 			clang -specs=x f
 			cc -fplugin=x f
+			g++ -Bx f
+			c++ -Bx f
+			clang++ -Bx f
 			tclsh
 			guile -c x
+			wish -e x
+			erl -eval x
+			groovy -e x
+			ghci -e x
+			tclsh --eval=x
 			sbcl --load x
 			expect -
 			ed f
 			red
 			dc
 			dc !x
+			dc -f -
+			m4 -
 			m4
 			m4 syscmd(x)
 			gnuplot system(x)
 			octave system(x)
 			socat - EXEC:x
+			socat - exec:x
+			socat - system:x
 			socat SYSTEM:x -`, `
 			vim f
 			vim +
