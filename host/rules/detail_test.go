@@ -397,6 +397,9 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			-o noexec x.sh
 			-o pipefail -c ls
 			-o c -c ls
+			+o c -c ls
+			-O c -c ls
+			+O c -c ls
 			+x -c ls`},
 		"a variable is set before the command": {setsBefore, `
 			PATH=x ls
@@ -683,7 +686,7 @@ func TestWhereCommandsStand(t *testing.T) {
 			"x rm": "true", "x a␣rm␣b": "true", "x rma": "false", "x a/rm": "false", "x bin/rm": "true", "x -crm␣x": "true", "x -qcrm": "true", "x -crm": "true", "x -c": "false", "x --crm": "false", "python3 rm": "false", "python3 os.system(\"rm\")": "true", "x": "false", "x /rm": "false", "x ./rm": "true",
 		}},
 		"by a copy of its program": {func(name string, args []word) string { return fmt.Sprint(s.copies(name, args)) }, map[string]string{
-			"cp /bin/rm x": "true", "ln -s /usr/bin/rm x": "true", "mv bin/rm x": "true", "cp rm x": "false", "cp /x/rm y": "false", "cat /bin/rm": "false", "cp /bin/rmx y": "false", "cp ?/bin/rm y": "false",
+			"cp /bin/rm x": "true", "ln -s /usr/bin/rm x": "true", "mv bin/rm x": "true", "link /bin/rm x": "true", "cp rm x": "false", "cp /x/rm y": "false", "cat /bin/rm": "false", "cp /bin/rmx y": "false", "cp ?/bin/rm y": "false",
 		}},
 	} {
 		for line, want := range c.wants {
@@ -711,7 +714,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 // Which arguments of an interpreter are code, or have it come from its input.
 func TestCodeOfInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
-		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
+		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python --help": false, "ruby -v": false, "ruby -h": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
 		"python -X a x.py": false, "node -e x": true, "node -pe x": true, "node --eval=x": true, "node --print x": true, "node -r a x.js": false, "node -r a": true, "node --require a x.js": false, "node --import=a x.js": false, "node --test": false, "node --new x.js": false, "node --new a x.js": false, "node --new=a x.js": false, "node -ra": true, "node -r␣a;b": true,
 		"perl -ne x": true, "perl -Mx f": false, "perl -M;x f": true, "perl -I a f": false, "perl -n f": false, "php -r x": true, "php -f x": false, "php -d a=b x": false, "bun x": false, "bun": false, "bun -e x": true, "ruby -rx f": false, "Rscript -e x": true, "Rscript": false, "lua -l a f": false, "lua -l␣a(b f": true, "lua -l a": true,
 	} {
@@ -772,7 +775,7 @@ func TestNamesInTexts(t *testing.T) {
 			"./link x": "etc", "./link$X x": "", "link x": "", "http://h/x y": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
 		}},
 		"a name without its version": {unversioned, map[string]string{
-			"python3.12": "python", "vim.tiny": "vim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
+			"python3.12": "python", "vim.tiny": "vim", "a.static": "a", "vim.basic": "vim", "vim.nox": "vim", "vim.gtk": "vim", "vim.gtk3": "vim", "nvim.appimage": "nvim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
 		}},
 		"the plain part of a glob": {plainPart, map[string]string{"**/.env": ".env", "a/*/bcd": "bcd", "[a]b": "", "{a,b}": "", "*": "", "ab?cd": "ab"}},
 		"the fixed part of a glob": {func(text string) string {

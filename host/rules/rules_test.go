@@ -138,6 +138,7 @@ func TestDecide(t *testing.T) {
 		{"all fields", []Rule{{Agents: []string{"claude"}, Kinds: []string{"edit"}, Paths: []string{"src/*"}, Action: Allow}}, Request{Agent: "claude", Kind: "edit", Paths: named("/p/src/a")}, Allow, "agent claude, kind edit, path src/*"},
 		{"not all fields", []Rule{{Agents: []string{"claude"}, Kinds: []string{"edit"}, Paths: []string{"src/*"}, Action: Allow}}, Request{Agent: "claude", Kind: "delete", Paths: named("/p/src/a")}, Ask, ""},
 
+		{"a tool", []Rule{{Tools: []string{"server/*", "other/x"}, Action: Allow}}, Request{MCP: true, Tool: "server/a"}, Allow, "tool server/* or other/x"},
 		{"private", []Rule{{Action: Allow}}, edit("/p/a/.env"), Ask, "`/p/a/.env` is private"},
 		{"private elsewhere", []Rule{{Action: Allow}}, edit("/x/.git/config"), Ask, "`/x/.git/config` is private"},
 		{"private in a command", []Rule{{Action: Allow}}, run("cat .env.local"), Ask, "`/p/.env.local` is private"},
