@@ -477,7 +477,8 @@ func TestLastingAnswers(t *testing.T) {
 		}
 		d.answer("always")
 		answered("always")
-		brief, folder := "warning: your answer was not saved: not a directory", "so you will be asked again: "+d.dir+"/a.txt cannot be written (not a directory)."
+		brief := "warning: your answer was not saved: not a directory"
+		folder := "so you will be asked again: " + d.dir + "/a.txt cannot be written (not a directory)."
 		if noted, said := d.noted(), d.remarks(); noted != brief || !strings.Contains(said, folder) {
 			t.Errorf("the user is told %q, and in the chat %q", noted, said)
 		}

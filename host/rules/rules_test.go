@@ -162,10 +162,11 @@ func TestDecide(t *testing.T) {
 // The rules that have decided are known by their numbers, each once and in order.
 func TestWhichRulesDecide(t *testing.T) {
 	l := List{Rules: []Rule{
-		{Commands: []string{"git push **"}, Action: Ask}, {Commands: []string{"rm **"}, Action: Reject}, {Commands: []string{"git **"}, Action: Allow}, {Commands: []string{"ls"}, Action: Allow},
+		{Commands: []string{"git push **"}, Action: Ask}, reject("rm **"), allow("git **"), allow("ls"),
 	}}
 	for script, want := range map[string]string{
-		"git push": "[1]", "git push x; ls; git push y": "[1]", "$X x": "[1]", "sudo -Z me rm x": "[2]", "rm x; git push": "[2]", "git push; rm x": "[2]", "git push; sudo -Z me rm x": "[1 2]",
+		"git push": "[1]", "git push x; ls; git push y": "[1]", "$X x": "[1]", "sudo -Z me rm x": "[2]",
+		"rm x; git push": "[2]", "git push; rm x": "[2]", "git push; sudo -Z me rm x": "[1 2]",
 		"ls; git x; ls": "[3 4]", "ls": "[4]", "ls; other": "[]", "other": "[]",
 	} {
 		got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)}))

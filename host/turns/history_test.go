@@ -271,7 +271,11 @@ func TestPutBackInSeveralTurns(t *testing.T) {
 // What turns say of a file is known by each of its names, and is what they say again when it is put back; to ask changes nothing.
 func TestWhatTurnsSayIsPutBack(t *testing.T) {
 	one, two := review.Text("1\n"), review.Text("2\n")
-	h := loaded([]FileChange{{Path: "a", Before: one, After: two}}, []FileChange{{Path: "b", OldPath: "a", Before: two, After: two}}, []FileChange{{Path: "c", After: one, Made: true}})
+	h := loaded(
+		[]FileChange{{Path: "a", Before: one, After: two}},
+		[]FileChange{{Path: "b", OldPath: "a", Before: two, After: two}},
+		[]FileChange{{Path: "c", After: one, Made: true}},
+	)
 	has := func(when string, want ...int) {
 		t.Helper()
 		h.Gather()
@@ -300,7 +304,8 @@ func TestWhatTurnsSayIsPutBack(t *testing.T) {
 	if is, known := last.Present("b"); !known || is != review.Text("3\n") {
 		t.Errorf("put back, the last turn has %+v", is)
 	}
-	if a, b := h.Turns[0].Files[0], h.Turns[1].Files[0]; a.Path != "a" || a.Before != one || a.After != two || b.Path != "b" || b.OldPath != "a" {
+	a, b := h.Turns[0].Files[0], h.Turns[1].Files[0]
+	if a.Path != "a" || a.Before != one || a.After != two || b.Path != "b" || b.OldPath != "a" {
 		t.Errorf("put back are %+v, %+v", a, b)
 	}
 }
@@ -309,7 +314,8 @@ func TestWhatTurnsSayIsPutBack(t *testing.T) {
 func TestKeptOfWhatWasNoText(t *testing.T) {
 	bytes, text := review.Text("\x00").Mark(), review.Text
 	one, two, three := text("1\n2\n"), text("1\n"), text("1\n3\n")
-	h, last := loaded([]FileChange{{Path: "f", Before: bytes, After: one}}, []FileChange{{Path: "f", Before: one, After: two}}), Begin("", time.Unix(2, 0))
+	h := loaded([]FileChange{{Path: "f", Before: bytes, After: one}}, []FileChange{{Path: "f", Before: one, After: two}})
+	last := Begin("", time.Unix(2, 0))
 	last.Changed("f", two, three)
 	h.Decided(last, "f", "", three, two, review.File{State: review.Kept, Baseline: bytes, Accepted: two, Present: two})
 	h.Take(last)

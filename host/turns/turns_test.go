@@ -518,7 +518,10 @@ func TestARefusedReversal(t *testing.T) {
 // A file does not go back to where another one stays, and who asks for the steps has the same paths taken as before.
 func TestAFileDoesNotGoBackOverAnother(t *testing.T) {
 	text := review.Text
-	files := []FileChange{{Path: "a", Before: text("1\n"), After: text("2\n")}, {Path: "b", OldPath: "a", Before: text("3\n"), After: text("3\n")}}
+	files := []FileChange{
+		{Path: "a", Before: text("1\n"), After: text("2\n")},
+		{Path: "b", OldPath: "a", Before: text("3\n"), After: text("3\n")},
+	}
 	taken := map[string]bool{"a": true}
 	for _, step := range Steps(files, []review.Content{text("2\n"), text("3\n")}, taken) {
 		if want := map[string]string{"a": "", "b": "cannot go back to a, where another file is"}[step.Of.Path]; step.Note != want {
