@@ -354,7 +354,8 @@ func (w *warnings) Handle(context.Context, slog.Record) error {
 	return nil
 }
 
-// A turn that could not be noted is not taken for one that is: it is noted when the store can be written again.
+// A turn that could not be noted is not taken for one that is: it is noted when the store can be written again. That the note
+// stays when the turn is over is known too.
 func TestATurnThatCouldNotBeNoted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -372,7 +373,9 @@ func TestATurnThatCouldNotBeNoted(t *testing.T) {
 	w.eventually("a note", func() bool { return w.running() != "" })
 	must.Do(t, os.RemoveAll(store))
 	w.eventually("another note where the first is lost", func() bool { return w.running() != "" })
+	must.Do(t, os.RemoveAll(store), os.WriteFile(store, nil, 0o644))
 	w.end()
+	check.Equal(t, log.n.Load() > 1, true, "the log says that the note cannot be taken back: %v")
 }
 
 // While a turn runs it is noted again and again that it does; not once it is over, or

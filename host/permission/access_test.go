@@ -477,7 +477,8 @@ func TestLastingAnswers(t *testing.T) {
 		}
 		d.answer("always")
 		answered("always")
-		brief, folder := "warning: your answer was not saved: not a directory", d.dir+"/a.txt cannot be written (not a directory)."
+		brief := "warning: your answer was not saved: not a directory"
+		folder := "so you will be asked again: " + d.dir + "/a.txt cannot be written (not a directory)."
 		if noted, said := d.noted(), d.remarks(); noted != brief || !strings.Contains(said, folder) {
 			t.Errorf("the user is told %q, and in the chat %q", noted, said)
 		}
@@ -710,6 +711,7 @@ func TestPlaceOfAHunk(t *testing.T) {
 	}{
 		{file(session.OperationModify, "a\nb\nc\n", "a\nc\n"), "line 2"},
 		{file(session.OperationModify, "a\nb\nc\n", "x\ny\nz\n"), "lines 1-3"},
+		{file(session.OperationModify, "a\nb\nc\n", "x\ny\nc\n"), "lines 1-2"},
 		{file(session.OperationModify, "a\nb\n", "a\nx\ny\nb\n"), "2 new lines before line 2"},
 		{file(session.OperationAdd, "", "a\n"), "the new file"},
 		{file(session.OperationModify, "\x00", "\x00\x01"), "all of it"},

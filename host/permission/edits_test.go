@@ -173,6 +173,12 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 	synctested(t, func(d *desk) {
 		ctx := context.Background()
 		must.Do(t, os.Mkdir(filepath.Join(d.dir, "dir"), 0o755), os.Symlink("a", filepath.Join(d.dir, "link")))
+		places := t.TempDir()
+		for name, to := range map[string]string{"loop": "loop", "crooked": filepath.Join(d.dir, "a") + "/../dir"} {
+			must.Do(t, os.Symlink(to, filepath.Join(places, name)))
+		}
+		elsewhere, err := filepath.Rel(d.dir, places)
+		must.Do(t, err)
 		large := must.Write(t, d.dir, "large", "")
 		must.Do(t, os.Truncate(large, diff.LargestFile+1))
 		for _, c := range []struct {
@@ -190,6 +196,9 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			{FileEdit{Path: "large", Text: new("")}, nil, "at most 64 MB"},
 			{FileEdit{Path: "d", Delete: true}, nil, "unsaved text of the user's"},
 			{FileEdit{Path: "d", To: "new"}, nil, "unsaved text of the user's"},
+			{FileEdit{Path: elsewhere + "/loop", Text: new("")}, nil, "too many symbolic links"},
+			{FileEdit{Path: elsewhere + "/crooked/x", Create: true, Text: new("")}, nil, "not a directory"}, // whatever its real path says
+			{FileEdit{Path: "a", To: "b/x"}, nil, "not a directory"},
 		} {
 			d.typed = ""
 			if strings.Contains(c.says, "unsaved") {
@@ -282,6 +291,20 @@ func TestEditsThatCannotBeMade(t *testing.T) {
 			t.Errorf("moved nowhere: %+v", got)
 		}
 		d.has("c", "c\n")
+
+		// A file that is gone by then, or no file any more: nothing is where it was to be moved.
+		for _, is := range []string{"gone", "a folder"} {
+			got = d.change(ctx, FileEdit{Path: "c", To: "c2"})
+			must.Do(t, os.Remove(filepath.Join(d.dir, "c")))
+			if is == "a folder" {
+				must.Do(t, os.Mkdir(filepath.Join(d.dir, "c"), 0o755))
+			}
+			if d.answer("allow"); got.err == nil || got.changed != nil || strings.Contains(d.tree(), "c2=") {
+				t.Errorf("moved when it is %s: %+v, %s", is, got, d.tree())
+			}
+			must.Do(t, os.RemoveAll(filepath.Join(d.dir, "c")))
+			must.Write(t, d.dir, "c", "c\n")
+		}
 
 		// A path that leads elsewhere by then.
 		got = d.change(ctx, FileEdit{Path: "f", Text: new("F\n")})

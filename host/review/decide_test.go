@@ -336,6 +336,10 @@ func TestSavedRecords(t *testing.T) {
 			t.Errorf("%.10q is a record", broken)
 		}
 	}
+	var other bytes.Buffer
+	must.Do(t, gob.NewEncoder(&other).Encode(saved{Format: savedFormat + 1}))
+	_, err := Load([][]byte{other.Bytes()}, 1<<20, strconv.Unquote)
+	check.Contains(t, fmt.Sprint(err), fmt.Sprintf("its format is %d, not %d", savedFormat+1, savedFormat), "in another format: %s")
 	lost := errors.New("lost")
 	if _, err := Load(data, 1<<20, func(string) (string, error) { return "", lost }); !errors.Is(err, lost) {
 		t.Errorf("without its texts: %v", err)

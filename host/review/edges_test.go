@@ -191,6 +191,9 @@ func TestFormsAndModesAreTheUsers(t *testing.T) {
 		"the user's form":  {styled("1\n", "", 0o600), styled("1\na\n", "", 0o600), styled("1\na\n", "utf-8 dos", 0o600), styled("1\n", "utf-8 dos", 0o600)},
 		"the agent's form": {styled("1\n", "", 0o600), styled("1\na\n", "utf-8 dos", 0o600), styled("u\n1\na\n", "utf-8 dos", 0o600), styled("u\n1\n", "", 0o600)},
 		"the user's mode":  {styled("1\n", "", 0o600), styled("1\na\n", "", 0o600), styled("1\na\n", "", 0o700), styled("1\n", "", 0o700)},
+		"both's modes": {
+			styled("1\n", "", 0o600), styled("1\na\n", "", 0o700), styled("1\na\n", "", 0o640), styled("1\n", "", 0o640),
+		},
 		"the agent's mode": {styled("1\n", "", 0o600), styled("1\na\n", "", 0o700), styled("u\n1\na\n", "", 0o700), styled("u\n1\n", "", 0o600)},
 	} {
 		r := New(1 << 20)

@@ -122,3 +122,19 @@ func TestVersionsOfALine(t *testing.T) {
 		check.Equal(t, isVersion(was, is), want, "%s: %v", lines)
 	}
 }
+
+// Lines that the user makes of the agent's, with more among them, are still the agent's, unless there are too many to compare:
+// then all are the user's.
+func TestManyVersionsOfLines(t *testing.T) {
+	t.Parallel()
+	for lines, want := range map[int]bool{3: true, 1024: false} {
+		var was, is strings.Builder
+		for i := range lines {
+			fmt.Fprintf(&was, "a line, number %d\n", i)
+			fmt.Fprintf(&is, "a line, number %d!\n", i)
+		}
+		r := play([]step{agent("a\n", "a\n"+was.String()), user("a\n" + is.String() + "mine\n")})
+		f, _ := r.File("f")
+		check.Equal(t, len(spans(f.Hunks, Pending)) > 0, want, "of %d lines some are the agent's: %v", lines)
+	}
+}

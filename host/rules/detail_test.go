@@ -223,22 +223,47 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			vim --remote-send x
 			vi --remote-expr=x
 			view +x
+			gvim -c x
+			vimdiff -S x
 			vim +1x
 			less +!x
 			more +/x!
 			emacs --eval x
 			emacs -l x
+			emacs -eval x
+			emacs --execute x
+			emacs -f x
+			emacs --funcall x
+			emacs --load x
+			emacs --script x
 			emacsclient -e x
 			gdb -ex x
+			gdb -iex x
+			gdb -eval-command x
+			gdb --eval-command x
+			gdb -init-eval-command x
+			gdb -x x
+			gdb -ix x
+			gdb --command x
+			gdb -O x
+			gdb -s x
+			gdb -S x
+			gdb -k x
+			gdb --one-line x
 			lldb -o x
 			lldb --source=x
 			sqlite3 db .shell␣x
 			sqlite3 db .system␣x
 			sqlite3 db .once␣|x
 			sqlite3 db .read␣x
+			sqlite3 db .import␣x
 			psql -c \!␣x
 			mysql -e \!␣x
+			mariadb -e \!␣x
 			make --eval=x
+			gmake -E x
+			bmake -E x
+			remake -E x
 			make SHELL=x
 			make MAKE=x
 			make .SHELLFLAGS=x
@@ -253,6 +278,7 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			deno run -
 			brew sh
 			brew irb
+			brew ruby x
 			perl -I. -Mx f
 			perl -mx -Ix f
 			perl -Mlib=. -Mx f
@@ -261,29 +287,47 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			npm set-script x
 			npm pkg set scripts.x=y
 			yarn config set script-shell x
+			pnpm config set script-shell x
 			cargo --config a.runner=x b
 			cargo --config=linker=x b
+			cargo --config rustc=x b
+			cargo --config a.wrapper=x b
+			cargo --config a.linker=x b
 			cargo rustc -C␣linker=x
 			uv run -
 			ninja -f /dev/stdin
+			cmake -P -
 			task -t -
 			gh alias set x y
+			glab alias set x y
 			gcc -Bx f
 			clang -specs=x f
 			cc -fplugin=x f
+			g++ -Bx f
+			c++ -Bx f
+			clang++ -Bx f
 			tclsh
 			guile -c x
+			wish -e x
+			erl -eval x
+			groovy -e x
+			ghci -e x
+			tclsh --eval=x
 			sbcl --load x
 			expect -
 			ed f
 			red
 			dc
 			dc !x
+			dc -f -
+			m4 -
 			m4
 			m4 syscmd(x)
 			gnuplot system(x)
 			octave system(x)
 			socat - EXEC:x
+			socat - exec:x
+			socat - system:x
 			socat SYSTEM:x -`, `
 			vim f
 			vim +
@@ -353,6 +397,9 @@ func TestWhatIsKnownOfPrograms(t *testing.T) {
 			-o noexec x.sh
 			-o pipefail -c ls
 			-o c -c ls
+			+o c -c ls
+			-O c -c ls
+			+O c -c ls
 			+x -c ls`},
 		"a variable is set before the command": {setsBefore, `
 			PATH=x ls
@@ -639,7 +686,7 @@ func TestWhereCommandsStand(t *testing.T) {
 			"x rm": "true", "x a␣rm␣b": "true", "x rma": "false", "x a/rm": "false", "x bin/rm": "true", "x -crm␣x": "true", "x -qcrm": "true", "x -crm": "true", "x -c": "false", "x --crm": "false", "python3 rm": "false", "python3 os.system(\"rm\")": "true", "x": "false", "x /rm": "false", "x ./rm": "true",
 		}},
 		"by a copy of its program": {func(name string, args []word) string { return fmt.Sprint(s.copies(name, args)) }, map[string]string{
-			"cp /bin/rm x": "true", "ln -s /usr/bin/rm x": "true", "mv bin/rm x": "true", "cp rm x": "false", "cp /x/rm y": "false", "cat /bin/rm": "false", "cp /bin/rmx y": "false", "cp ?/bin/rm y": "false",
+			"cp /bin/rm x": "true", "ln -s /usr/bin/rm x": "true", "mv bin/rm x": "true", "link /bin/rm x": "true", "cp rm x": "false", "cp /x/rm y": "false", "cat /bin/rm": "false", "cp /bin/rmx y": "false", "cp ?/bin/rm y": "false",
 		}},
 	} {
 		for line, want := range c.wants {
@@ -667,7 +714,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 // Which arguments of an interpreter are code, or have it come from its input.
 func TestCodeOfInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
-		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
+		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python --help": false, "ruby -v": false, "ruby -h": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
 		"python -X a x.py": false, "node -e x": true, "node -pe x": true, "node --eval=x": true, "node --print x": true, "node -r a x.js": false, "node -r a": true, "node --require a x.js": false, "node --import=a x.js": false, "node --test": false, "node --new x.js": false, "node --new a x.js": false, "node --new=a x.js": false, "node -ra": true, "node -r␣a;b": true,
 		"perl -ne x": true, "perl -Mx f": false, "perl -M;x f": true, "perl -I a f": false, "perl -n f": false, "php -r x": true, "php -f x": false, "php -d a=b x": false, "bun x": false, "bun": false, "bun -e x": true, "ruby -rx f": false, "Rscript -e x": true, "Rscript": false, "lua -l a f": false, "lua -l␣a(b f": true, "lua -l a": true,
 	} {
@@ -700,7 +747,7 @@ func TestMarksOfParts(t *testing.T) {
 	for script, want := range map[string]string{
 		"A=b": "value b", "declare a='$(x)'": "holds | holds, value $(x)", "echo x > makefile; make": " |  | written", "echo x > GNUmakefile; gmake": " |  | written", "export $X": " | ", "GOFLAGS=(-exec=x)": "holds |  | ", "PATH=${#PATH}:/x": "holds | ", "PATH=${PATH:-x}:/y": "holds | ", "PATH=${PATH/a/b}:/x": "holds | ",
 		"PATH=${!PATH}:/x": "holds | ", "PATH=${PATH[0]}:/x": "holds | ", "PATH=${PATH:1}:/x": "holds | ", "PATH='a':/x": "holds, value a:/x", "PATH=$PATH$X": "holds", "PATH=\"$PATH:/x\"": "", "A='$(x)'": "holds, value $(x)", "A='`x`'": "holds, value `x`", "A=$'\\x'": "holds", "A='\\x'": "value \\x", "PATH=x": "holds, value x", "PATH=$PATH:/x": "", "PATH=${PATH}:/x": " | ", "PATH+=x": "", "PATH=$PATH:x": "holds", "PATH=(x)": "holds |  | ", "A=$x": "", "export PATH=x": " | holds, value x",
-		"a | b; c": " | fed | ", "a | { b; }": " | fed", "a < f": "fed | ", "a < /dev/null": "", "a <<E\nx\nE": "fed | ", "a <<< x": "fed | ", "a <&3": "fed", "a <(b)": "fed | ", "a > f": " | ", "{ a; } < f; b": "fed |  | ", "a | bash -c b": " | fed | fed",
+		"a | b; c": " | fed | ", "a |& b": " | fed", "echo x > Makefile; bmake": " |  | written", "echo x > Makefile; remake": " |  | written", "a | { b; }": " | fed", "a < f": "fed | ", "a < /dev/null": "", "a <<E\nx\nE": "fed | ", "a <<< x": "fed | ", "a <&3": "fed", "a <(b)": "fed | ", "a > f": " | ", "{ a; } < f; b": "fed |  | ", "a | bash -c b": " | fed | fed",
 		"echo x > run; ./run": " |  | written", "echo x > run; run": " |  | fed", "curl -o Makefile u; make": "fed | written", "tee ./x; ./x": "fed | written", "dd of=x; bash x": " | fed", "cp x y; ./x": " | ", "echo > s; bash s": " |  | fed",
 		"cd a; ls": "1 folders | 1 folders", "cd a; pushd b; ls": "2 folders | 2 folders | 2 folders", "for PATH in x; do a; done": "holds |  | ", "for x in y; do a; done": " |  | ", "declare -n x": "holds |  | ", "declare x": " | ", "declare x=-n": " | value -n", "${PATH:=x}": " | holds", "${X:=y}": " | ", "${PATH:-x}": " | ", "((a['$(x)']))": "holds",
 	} {
@@ -725,10 +772,10 @@ func TestNamesInTexts(t *testing.T) {
 			"eval a b": "a b", "eval -- a": "a", "builtin eval a": "a", "command builtin eval a": "a", "trap a EXIT": "a", "trap -- a EXIT": "a", "trap -l": "", "trap a": "a", "eval": "", "eval a ?": "", "ls a": "", "eval --": "",
 		}},
 		"the program to which a path leads": {func(text string) string { return Shell(text).parts[0].linked(r) }, map[string]string{
-			"./link x": "etc", "./link$X x": "", "link x": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
+			"./link x": "etc", "./link$X x": "", "link x": "", "http://h/x y": "", "$X/link": "", "/bin/ls": "", "/p/./x": "",
 		}},
 		"a name without its version": {unversioned, map[string]string{
-			"python3.12": "python", "vim.tiny": "vim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
+			"python3.12": "python", "vim.tiny": "vim", "a.static": "a", "vim.basic": "vim", "vim.nox": "vim", "vim.gtk": "vim", "vim.gtk3": "vim", "nvim.appimage": "nvim", "bash-static": "bash", "a.exe": "a", "a.b": "a.b", "zsh-5.9": "zsh", "ls": "ls", "a.exe.b": "a.exe.b",
 		}},
 		"the plain part of a glob": {plainPart, map[string]string{"**/.env": ".env", "a/*/bcd": "bcd", "[a]b": "", "{a,b}": "", "*": "", "ab?cd": "ab"}},
 		"the fixed part of a glob": {func(text string) string {

@@ -53,6 +53,11 @@ func TestPartsOfACommand(t *testing.T) {
 		"ls <&1x":                      "ls | (inert)(1x): it redirects: `<&1x`",
 		"ls <<< /dev/null":             "ls | (inert)(/dev/null): it redirects: `<<< /dev/null`",
 		"ls > $x":                      "ls | (inert): it redirects: `> $x`",
+		"ls >&$x":                      "ls | (inert): it redirects: `>&$x`",
+		"ls a\\":                       "ls_a\\: it has an oddly quoted word: `a\\`",
+		"[[ a = b ]]":                  "(inert): it has more than plain commands: `[[ a = b ]]` | (inert): it has more than plain commands: `a = b`",
+		"for x in a; do ls; done":      "(inert): it has more than plain commands: `for x in a; do ls; done` | (inert): it has more than plain commands: `x in a` | ls",
+		"test -v 'a[$(x)]'":            "test_-v_a[$(x)]: the shell may run what is in it: `test -v 'a[$(x)]'`",
 		"A=1 ls":                       "ls | (inert): it sets a variable: `A=1`",
 		"A=1":                          "(inert): it sets a variable: `A=1`",
 		"ls # x":                       "ls | (inert): it has a comment",
@@ -143,7 +148,8 @@ func TestStoppedCommands(t *testing.T) {
 		"sudo rm x": Reject, "sudo -u me rm x": Reject, "env A=1 B=2 rm x": Reject, "timeout 10s rm x": Reject, "timeout 1.5m rm x": Reject,
 		"/usr/bin/env rm x": Reject, "xargs rm": Reject, "sudo ls rm": Allow, "sudo --user ls rm x": Ask, "sudo ls": Allow, "sudo": Allow, "sudo -n": Allow,
 		"eval 'ls; rm x'": Reject, "eval 'rm x'": Reject, "eval 'lsrm'": Allow, "ssh host 'ls'": Allow, "ssh host 'ls -l'": Allow, "ssh host 'ls|rm x'": Ask,
-		"$x": Ask, "$x rm": Ask, "sudo $x": Ask, "ls $x": Allow, "": Allow, "nice -n 5 rm x": Reject,
+		"$x": Ask, "$x rm": Ask, "sudo $x": Ask, "ls $x": Allow, "": Allow, "nice -n 5 rm x": Reject, "noglob . x": Ask, "nocorrect . x": Ask, "sudo . x": Allow, "fish --help": Allow, "sudo --shell": Ask,
+		"xargs aws": Ask, "xargs brew": Ask, "xargs bun": Ask, "xargs deno": Ask, "xargs -r deno fmt": Allow,
 	} {
 		r := request(Request{Kind: "execute", Run: Shell(script)})
 		if got := stop.Decide(r); got.Action != want {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +73,7 @@ func TestDecide(t *testing.T) {
 		{"parts by several rules", []Rule{allow("git status"), allow("make test")}, run("git status && make test 2>&1 >/dev/null"), Allow, "command git status; command make test"},
 		{"a part is not allowed", []Rule{reject("sudo **"), allow("git status")}, run("git status; rm -rf build"), Ask, "rule 2 allows `git status`, but not `rm -rf build`"},
 		{"a part is redirected", []Rule{allow("git **")}, run("git status > x"), Ask, "rule 1 allows `git status`, but it redirects: `> x`"},
+		{"a part is not allowed, and another one is redirected", []Rule{allow("git **")}, run("git status; rm x; git log > x"), Ask, "rule 1 allows `git status`, but it redirects: `> x`"},
 		{"a shell's script", []Rule{allow("git status")}, run("bash -lc 'git status'"), Allow, "command git status"},
 		{"a shell without a script", []Rule{allow("bash **")}, run("bash x.sh"), Allow, "command bash **"},
 		{"a shell's script that is not allowed", []Rule{allow("git status", "bash **")}, run("bash -lc 'git status; rm x'"), Ask, "rule 1 allows `git status`, but not `rm x`"},
@@ -136,6 +138,7 @@ func TestDecide(t *testing.T) {
 		{"all fields", []Rule{{Agents: []string{"claude"}, Kinds: []string{"edit"}, Paths: []string{"src/*"}, Action: Allow}}, Request{Agent: "claude", Kind: "edit", Paths: named("/p/src/a")}, Allow, "agent claude, kind edit, path src/*"},
 		{"not all fields", []Rule{{Agents: []string{"claude"}, Kinds: []string{"edit"}, Paths: []string{"src/*"}, Action: Allow}}, Request{Agent: "claude", Kind: "delete", Paths: named("/p/src/a")}, Ask, ""},
 
+		{"a tool", []Rule{{Tools: []string{"server/*", "other/x"}, Action: Allow}}, Request{MCP: true, Tool: "server/a"}, Allow, "tool server/* or other/x"},
 		{"private", []Rule{{Action: Allow}}, edit("/p/a/.env"), Ask, "`/p/a/.env` is private"},
 		{"private elsewhere", []Rule{{Action: Allow}}, edit("/x/.git/config"), Ask, "`/x/.git/config` is private"},
 		{"private in a command", []Rule{{Action: Allow}}, run("cat .env.local"), Ask, "`/p/.env.local` is private"},
@@ -153,6 +156,21 @@ func TestDecide(t *testing.T) {
 				t.Errorf("got %s, %q; expected %s, %q", got.Action, got.Why, c.want, c.why)
 			}
 		})
+	}
+}
+
+// The rules that have decided are known by their numbers, each once and in order.
+func TestWhichRulesDecide(t *testing.T) {
+	l := List{Rules: []Rule{
+		{Commands: []string{"git push **"}, Action: Ask}, reject("rm **"), allow("git **"), allow("ls"),
+	}}
+	for script, want := range map[string]string{
+		"git push": "[1]", "git push x; ls; git push y": "[1]", "$X x": "[1]", "sudo -Z me rm x": "[2]",
+		"rm x; git push": "[2]", "git push; rm x": "[2]", "git push; sudo -Z me rm x": "[1 2]",
+		"ls; git x; ls": "[3 4]", "ls": "[4]", "ls; other": "[]", "other": "[]",
+	} {
+		got := l.Decide(request(Request{Kind: "execute", Run: Shell(script)}))
+		check.Equal(t, fmt.Sprint(got.Rules), want, "%q is decided by %s", script)
 	}
 }
 
@@ -303,6 +321,10 @@ func TestCheck(t *testing.T) {
 		{Rule{Action: Allow, Commands: []string{" "}}, `permissions[1].command " ": it is empty`},
 		{Rule{Action: Allow, Commands: []string{"** a"}}, `permissions[1].command "** a": ** can only be its last word`},
 		{Rule{Action: Allow, Commands: []string{"a && b"}}, `permissions[1].command "a && b": it has more than one command; each part of a compound one is looked up by itself`},
+		{Rule{Action: Allow, Tools: []string{"server/*", "server"}}, `permissions[1].tool "server": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"server/"}}, `permissions[1].tool "server/": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"/tool"}}, `permissions[1].tool "/tool": expected server/tool`},
+		{Rule{Action: Allow, Tools: []string{"server/[a"}}, `permissions[1].tool "server/[a": expected server/tool`},
 	} {
 		got := ""
 		if err := (List{Rules: []Rule{c.rule}}).Check(); err != nil {

@@ -202,3 +202,139 @@ func TestWhatTurnsName(t *testing.T) {
 		check.Equal(t, h.Names(path), want, path+" is named: %t")
 	}
 }
+
+// loaded are turns as they were saved, one a second.
+func loaded(files ...[]FileChange) (h History) {
+	for i, f := range files {
+		h.Turns = append(h.Turns, &Turn{At: time.Unix(int64(i), 0), Files: f})
+	}
+	return h
+}
+
+// What a user puts back is no longer gone in the turns that have removed it, by the name it had then; those before one that has
+// made the file anew have removed another one.
+func TestPutBackInSeveralTurns(t *testing.T) {
+	text := review.Text("1\n")
+	removed := func(path string) []FileChange { return []FileChange{{Path: path, Before: text}} }
+	moved := func(from, to string) []FileChange {
+		return []FileChange{{Path: to, OldPath: from, Before: text, After: text}}
+	}
+	changed := func(path string) []FileChange {
+		return []FileChange{{Path: path, Before: text, After: review.Text("2\n")}}
+	}
+	made := func(path string) []FileChange { return []FileChange{{Path: path, After: text, Made: true}} }
+	for name, c := range map[string]struct {
+		turns [][]FileChange
+		path  string
+		left  []int // how many files each turn still has
+	}{
+		"removed":                      {[][]FileChange{removed("a")}, "a", []int{0}},
+		"removed, another":             {[][]FileChange{removed("b")}, "a", []int{1}},
+		"removed twice":                {[][]FileChange{removed("a"), removed("a")}, "a", []int{0, 0}},
+		"removed, then made":           {[][]FileChange{removed("a"), made("a")}, "a", []int{1, 1}},
+		"removed, then changed":        {[][]FileChange{removed("a"), changed("a")}, "a", []int{0, 1}},
+		"another removed, changed":     {[][]FileChange{removed("b"), changed("a")}, "a", []int{1, 1}},
+		"removed, then another made":   {[][]FileChange{removed("a"), made("b")}, "a", []int{0, 1}},
+		"removed, then moved":          {[][]FileChange{removed("a"), moved("a", "b")}, "b", []int{0, 1}},
+		"removed, another moved there": {[][]FileChange{removed("a"), moved("b", "a")}, "a", []int{1, 1}},
+		"moved away, so made there":    {[][]FileChange{moved("a", "b")}, "a", []int{1}},
+	} {
+		h := loaded(c.turns...)
+		h.Remade(nil, c.path, text)
+		h.Gather()
+		var left []int
+		for _, turn := range h.Turns {
+			left = append(left, len(turn.Files))
+		}
+		check.Slice(t, left, c.left, name+": left are %d files")
+	}
+
+	// The last turn may run still: what it has made is its own.
+	for path, left := range map[string]int{"a": 1, "b": 0} {
+		h, last := loaded(removed("a")), Begin("", time.Unix(9, 0))
+		last.Changed(path, review.Content{}, text)
+		h.Remade(last, "a", text)
+		h.Gather()
+		check.Equal(t, len(h.Turns[0].Files), left, "after "+path+" was made, %d files are gone")
+	}
+
+	// Of the turn that is undone, and has made it or moved it there, only those before count.
+	for _, last := range [][]FileChange{made("a"), moved("a", "b")} {
+		h := loaded(removed("a"), last)
+		h.RemadeBefore(h.Turns[1], last[0].Path, text)
+		if h.Gather(); len(h.Turns[0].Files) != 0 || len(h.Turns[1].Files) != 1 {
+			t.Errorf("before %+v there are left %+v", last, h.Turns[0].Files)
+		}
+	}
+}
+
+// What turns say of a file is known by each of its names, and is what they say again when it is put back; to ask changes nothing.
+func TestWhatTurnsSayIsPutBack(t *testing.T) {
+	one, two := review.Text("1\n"), review.Text("2\n")
+	h := loaded(
+		[]FileChange{{Path: "a", Before: one, After: two}},
+		[]FileChange{{Path: "b", OldPath: "a", Before: two, After: two}},
+		[]FileChange{{Path: "c", After: one, Made: true}},
+	)
+	has := func(when string, want ...int) {
+		t.Helper()
+		h.Gather()
+		for i, turn := range h.Turns {
+			check.Equal(t, len(turn.Files), want[i], "%s, turn %d has %d files", when, i)
+		}
+	}
+	said := h.Said(nil, "b")
+	if len(said) != 2 || len(said["a"]) == 0 || len(said["b"]) == 0 {
+		t.Errorf("names are told of: %+v", said)
+	}
+	has("asked", 1, 1, 1)
+	h.Decided(nil, "b", "a", two, one, review.File{})
+	has("refused", 0, 0, 1)
+	for name, were := range said {
+		h.PutBack(nil, name, were)
+	}
+	has("put back", 1, 1, 1)
+	last := Begin("", time.Unix(9, 0))
+	last.Changed("b", two, review.Text("3\n"))
+	said = h.Said(last, "b")
+	h.Decided(last, "b", "", review.Text("3\n"), two, review.File{State: review.Pending})
+	for name, were := range said {
+		h.PutBack(last, name, were)
+	}
+	if is, known := last.Present("b"); !known || is != review.Text("3\n") {
+		t.Errorf("put back, the last turn has %+v", is)
+	}
+	a, b := h.Turns[0].Files[0], h.Turns[1].Files[0]
+	if a.Path != "a" || a.Before != one || a.After != two || b.Path != "b" || b.OldPath != "a" {
+		t.Errorf("put back are %+v, %+v", a, b)
+	}
+}
+
+// Where a later turn's change is refused, earlier ones keep what was kept of theirs, also if the file was no text before.
+func TestKeptOfWhatWasNoText(t *testing.T) {
+	bytes, text := review.Text("\x00").Mark(), review.Text
+	one, two, three := text("1\n2\n"), text("1\n"), text("1\n3\n")
+	h := loaded([]FileChange{{Path: "f", Before: bytes, After: one}}, []FileChange{{Path: "f", Before: one, After: two}})
+	last := Begin("", time.Unix(2, 0))
+	last.Changed("f", two, three)
+	h.Decided(last, "f", "", three, two, review.File{State: review.Kept, Baseline: bytes, Accepted: two, Present: two})
+	h.Take(last)
+	if h.Gather(); len(h.Turns) != 2 || len(h.Turns[0].Files) != 1 || len(h.Turns[1].Files) != 1 {
+		t.Errorf("the turns have %+v", h.Turns)
+	}
+}
+
+// A refusal of what a loaded turn has done is taken back: it is the turn's again.
+func TestARefusalIsTakenBackFromLoadedTurns(t *testing.T) {
+	one, two := review.Text("1\n"), review.Text("2\n")
+	h := loaded([]FileChange{{Path: "f", Before: one, After: two}})
+	for range 2 {
+		h.Decided(nil, "f", "", two, one, review.File{})
+		if h.Gather(); len(h.Turns[0].Files) != 0 {
+			t.Errorf("refused there are %+v", h.Turns[0].Files)
+		}
+		h.Decided(nil, "f", "", one, two, review.File{State: review.Pending})
+		h.Gather()
+		check.Slice(t, h.Turns[0].Files, []FileChange{{Path: "f", Before: one, After: two}}, "taken back there are %+v")
+	}
+}

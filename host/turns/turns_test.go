@@ -46,6 +46,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"moved":                              {file: moved, now: moved.After, want: moved.Before},
 		"moved, and its old name taken":      {file: moved, now: moved.After, want: moved.After, taken: true, note: "cannot go back to from, where another file is"},
 		"binary":                             {file: binary, now: binary.After.Mark(), want: binary.Before},
+		"binary, and a text since":           {file: FileChange{Path: "f", Before: text("a\n"), After: text("b\x00")}, now: text("c\n"), want: text("c\n"), note: "has been changed since"},
 		"binary, changed since":              {file: binary, now: text("c\x00"), want: text("c\x00"), note: "has been changed since"},
 		"form and permissions":               {file: restyled, now: restyled.After, want: restyled.Before},
 		"the user's text in its form":        {file: restyled, now: styled("y\n", "dos", 0o644), want: styled("y\n", "", 0o755)},
@@ -61,6 +62,7 @@ func TestStepsOfAnUndo(t *testing.T) {
 		"form and text, changed by hand":    {file: FileChange{Path: "f", Before: text("a\x00"), After: styled("b\n", "dos", 0)}, now: styled("c\n", "dos", 0), want: styled("c\n", "dos", 0), note: "has been changed since"},
 		"in a form that was not to be told": {file: FileChange{Path: "f", Before: styled("ü\nu\n", "latin1 unix", 0), After: styled("u\n", "latin1 unix", 0)}, now: text("u\n"), want: styled("ü\nu\n", "latin1 unix", 0)},
 		"emptied, and typed into since":     {file: FileChange{Path: "f", Before: styled("a\n", "utf-8 unix noeol", 0), After: styled("", "utf-8 unix noeol", 0)}, now: text("u\n"), want: styled("a\nu\n", "utf-8 unix noeol", 0), merged: true},
+		"form and text, and typed into":     {file: FileChange{Path: "f", Before: text("a\n"), After: styled("b\n", "dos", 0)}, now: styled("b\nu\n", "dos", 0), want: text("a\nu\n"), merged: true},
 		"permissions, the user's since":     {file: restyled, now: styled("x\n", "dos", 0o600), want: styled("x\n", "", 0o600)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,16 +258,20 @@ func TestATurnGoesOn(t *testing.T) {
 	moved := review.Text("8\n")
 	turn.Moved("/a", "/b", moved, moved)
 	turn.WentBack("/b", "/a", moved, moved)
+	turn.Changed("/reversed", review.Text("9\n"), review.Text("10\n"))
+	turn.Changed("/reversed", review.Text("10\n"), review.Text("9\n"))
 	h.Take(turn)
 	again := Resume(turn.Prompt, turn.At, turn.State())
 	again.Changed("/changed", review.Text("2\n"), review.Text("5\n"))
 	again.Decided("/refused", review.Text("6\n"), review.Text("7\n")) // the refusal is taken back
 	again.WentBack("/a", "/b", moved, moved)
+	again.Decided("/reversed", review.Text("9\n"), review.Text("10\n")) // the reversal is refused
 	h.Take(again)
 	want := []FileChange{
 		{Path: "/b", OldPath: "/a", Before: moved, After: moved},
 		{Path: "/changed", Before: review.Text("1\n"), After: review.Text("5\n")},
 		{Path: "/refused", Before: review.Text("6\n"), After: review.Text("7\n")},
+		{Path: "/reversed", Before: review.Text("9\n"), After: review.Text("10\n")},
 		{Path: "/to", OldPath: "/from", Before: review.Text("3\n"), After: review.Text("4\n")},
 	}
 	if len(h.Turns) != 1 || h.Last().Prompt != "words" || !slices.Equal(h.Last().Files, want) {
@@ -467,4 +473,63 @@ func TestRefusedAmongLaterLines(t *testing.T) {
 	turn.Decided("/a", text("1\n3\n2\n"), text("1\n"))
 	h.Take(turn)
 	check.Equal(t, len(turn.Files), 0, "%d files are left")
+}
+
+// What conflicts with a buffer's unsaved text is undone whatever the buffer has, and done again, also where there was no file.
+func TestUndoOfWhatIsUnderABuffer(t *testing.T) {
+	text := review.Text
+	for _, f := range []FileChange{
+		{Path: "f", Before: text("1\n"), After: text("2\n"), Under: true},
+		{Path: "f", After: text("2\n"), Under: true},
+		{Path: "f", Before: text("1\n"), Under: true},
+	} {
+		step := StepOf(f, text("the user's\n"), true)
+		back := step.Reverse()
+		if step.Idle() || step.Want != f.Before || back != (FileChange{Path: "f", Before: f.After, After: f.Before, Under: true}) {
+			t.Errorf("%+v becomes %+v, and its undo is %+v", f, step.Want, back)
+		}
+	}
+}
+
+// What the agent has reversed is the turn's again if the user refuses the reversal, and only then.
+func TestARefusedReversal(t *testing.T) {
+	one, two, three := review.Text("1\n"), review.Text("2\n"), review.Text("3\n")
+	turn, h := Begin("", time.Time{}), History{}
+	for _, path := range []string{"/f", "/g"} {
+		turn.Changed(path, one, two)
+		turn.Changed(path, two, one)
+	}
+	for _, path := range []string{"/a", "/c"} {
+		turn.Moved(path, path+"2", one, one)
+		turn.Moved(path+"2", path, one, one)
+	}
+	if h.Take(turn); len(turn.Files) != 0 {
+		t.Errorf("reversed there are %+v", turn.Files)
+	}
+	turn.Decided("/f", one, two)
+	turn.Decided("/g", one, three)
+	turn.WentBack("/a", "/a2", one, one)
+	turn.WentBack("/c", "/c3", one, one)
+	h.Take(turn)
+	want := []FileChange{{Path: "/a2", OldPath: "/a", Before: one, After: one}, {Path: "/f", Before: one, After: two}}
+	check.Slice(t, turn.Files, want, "refused there are %+v")
+}
+
+// A file does not go back to where another one stays, and who asks for the steps has the same paths taken as before.
+func TestAFileDoesNotGoBackOverAnother(t *testing.T) {
+	text := review.Text
+	files := []FileChange{
+		{Path: "a", Before: text("1\n"), After: text("2\n")},
+		{Path: "b", OldPath: "a", Before: text("3\n"), After: text("3\n")},
+	}
+	taken := map[string]bool{"a": true}
+	for _, step := range Steps(files, []review.Content{text("2\n"), text("3\n")}, taken) {
+		if want := map[string]string{"a": "", "b": "cannot go back to a, where another file is"}[step.Of.Path]; step.Note != want {
+			t.Errorf("%s: %q, wanted %q", step.Of.Path, step.Note, want)
+		}
+	}
+	files = append(files, FileChange{Path: "c", After: text("4\n")})
+	taken["c"] = true
+	Steps(files, []review.Content{text("2\n"), text("3\n"), text("4\n")}, taken)
+	check.Equal(t, taken["a"] && taken["c"], true, "the paths are still taken: %v")
 }
