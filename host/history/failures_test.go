@@ -54,8 +54,12 @@ func TestTranscriptsThatCannotBeWritten(t *testing.T) {
 		inTheWay func(t *testing.T, s *Store)
 		want     string
 	}{
-		"there is no folder":       {func(t *testing.T, s *Store) { must.Write(t, filepath.Dir(s.dir), "transcripts", "") }, "not a directory"},
-		"a folder is in its place": {func(t *testing.T, s *Store) { must.Do(t, os.MkdirAll(s.path("a", "s"), 0o700)) }, "is a directory"},
+		"there is no folder": {func(t *testing.T, s *Store) {
+			must.Write(t, filepath.Dir(s.dir), "transcripts", "")
+		}, "not a directory"},
+		"a folder is in its place": {func(t *testing.T, s *Store) {
+			must.Do(t, os.MkdirAll(s.path("a", "s"), 0o700))
+		}, "is a directory"},
 		"the disk is full": {func(t *testing.T, s *Store) {
 			if _, err := os.Stat("/dev/full"); err != nil {
 				t.Skip("there is no /dev/full")
