@@ -25,7 +25,7 @@ func TestRequestsThatNeedALogin(t *testing.T) {
 		sent  string
 	}{
 		"rename":  {map[string]any{"title": "New"}, "title New", "7 New ", "session/set_title"},
-		"archive": {nil, "archive a", "7 true ", "session/archive"},
+		"archive": {nil, "archive a true", "7 true ", "session/archive"},
 		"delete":  {nil, "delete a", "7 true ", "session/delete"},
 	} {
 		play := func(play func(w *world, s *Session, agent *asked)) {
@@ -95,7 +95,7 @@ func TestDeletingAWorkingSession(t *testing.T) {
 // never answers: then the request is withdrawn.
 func TestAskingForStoredSessions(t *testing.T) {
 	asks := map[string]any{
-		"agent": map[string]any{"name": "puppet", "title": "Puppet", "command": []any{"/puppet"}},
+		"agent": puppetFields,
 		"cwd":   "/", "callback": 7, "agent_session_id": "x", "archived": true,
 	}
 	for name, c := range map[string]struct {
@@ -124,6 +124,44 @@ func TestAskingForStoredSessions(t *testing.T) {
 				time.Sleep(control.Slow)
 				w.told("7 <nil> " + c.told)
 				check.Slice(t, agent.take(), c.asked, "the agent was asked %q")
+			})
+		})
+	}
+}
+
+// A session that is not open here is put away, or brought back, once its agent has done that, if the agent keeps it.
+func TestArchivingAStoredSession(t *testing.T) {
+	can := session.Info{Archives: true}
+	for name, c := range map[string]struct {
+		info     session.Info
+		archived bool
+		answer   error
+		asked    []string
+		told     string
+		kept     bool
+	}{
+		"the agent does it":       {info: can, archived: true, asked: []string{"archive x true"}, told: "true ", kept: true},
+		"it is brought back":      {info: can, asked: []string{"archive x false"}, told: "true "},
+		"the agent knows nothing": {archived: true, told: "true ", kept: true},
+		"the agent refuses": {info: can, archived: true, answer: &acp.Error{Message: "no"}, asked: []string{"archive x true"},
+			told: "<nil> Puppet refused session/archive: no."},
+		"the agent does not bring it back": {info: can, answer: &acp.Error{Message: "no"}, asked: []string{"archive x false"},
+			told: "<nil> Puppet refused session/unarchive: no."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{Data: data})
+				asks := map[string]any{"agent": puppetFields, "cwd": "/", "callback": 7, "agent_session_id": "x", "archived": c.archived}
+				_, agent := w.process(AgentSpec(rpc.Decode[rpc.ArchiveStored](asks).Agent), c.info)
+				w.receive("archive_stored", asks)
+				w.settle()
+				if agent.answer != nil {
+					agent.answer(c.answer)
+				}
+				w.told("7 " + c.told)
+				check.Slice(t, agent.take(), c.asked, "the agent was asked %q")
+				check.Equal(t, w.labels.Of("puppet", "x").Archived, c.kept, "that it is archived is kept as %v")
 			})
 		})
 	}

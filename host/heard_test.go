@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -17,8 +18,9 @@ import (
 
 // neovim is one that notes which notices and answers it gets.
 type neovim struct {
-	mu   sync.Mutex
-	told []string
+	mu     sync.Mutex
+	told   []string
+	result any // of the last answer
 }
 
 func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error) {
@@ -30,6 +32,7 @@ func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error)
 			n.told = append(n.told, args.Level+": "+args.Text)
 		case rpc.Callback:
 			n.told = append(n.told, fmt.Sprint(args.ID, " ", args.Result, " ", args.Error))
+			n.result = args.Result
 		}
 		answers = append(answers, []any{true})
 	}
@@ -50,11 +53,30 @@ type world struct {
 	*Host
 	t    *testing.T
 	nvim neovim
+	log  logged
+}
+
+// logged is what the log has.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func newWorld(t *testing.T, o Options) *world {
-	o.Version, o.Log = "test", slog.New(slog.DiscardHandler)
 	w := &world{t: t}
+	o.Version, o.Log = "test", slog.New(slog.NewTextHandler(&w.log, nil))
 	w.Host = newHost(o, &w.nvim)
 	go w.editor.Run()
 	t.Cleanup(func() {
@@ -120,7 +142,7 @@ func (a *asked) SetTitle(id, title string, done func(string, error)) func() {
 }
 
 func (a *asked) Archive(id string, archived bool, done func(error)) func() {
-	return a.request("archive "+id, done)
+	return a.request(fmt.Sprint("archive ", id, " ", archived), done)
 }
 
 func (a *asked) DeleteSession(id string, done func(error)) func() {
@@ -153,6 +175,9 @@ func (a *asked) take() []string {
 var errLogin = &acp.Error{Code: acp.CodeAuthRequired, Message: "log in"}
 
 var puppet = AgentSpec{Name: "puppet", Title: "Puppet", Command: []string{"/puppet"}}
+
+// puppetFields is puppet as Lua tells it.
+var puppetFields = map[string]any{"name": "puppet", "title": "Puppet", "command": []any{"/puppet"}}
 
 // process is a running process of an agent in /, which says this of itself.
 func (w *world) process(spec AgentSpec, info session.Info) (*agent, *asked) {

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/neovim/go-client/msgpack"
 	"golang.org/x/sys/unix"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -68,4 +71,34 @@ func TestInbox(t *testing.T) {
 	must.Do(t, out.Close())
 	check.Equal(t, <-read, io.EOF, "the end is %v")
 	heard(false, "the end")
+	must.Do(t, in.Close())
+	n, err := b.Read(make([]byte, 1))
+	if n != 0 || err == nil {
+		t.Errorf("after its end %d bytes are read, %v", n, err)
+	}
+}
+
+// Where it cannot be known what is in the pipe, nothing counts as heard.
+func TestAnInboxThatCannotBeAsked(t *testing.T) {
+	b := newInbox(io.NopCloser(strings.NewReader("x")))
+	n, err := b.Read(make([]byte, 2))
+	check.Equal(t, n, 1, "%d bytes are read")
+	must.Do(t, err)
+	check.Equal(t, b.heard(), false, "heard is %v")
+}
+
+// A message whose name is not a text is none, and the next one is read all the same.
+func TestAMessageWithoutAName(t *testing.T) {
+	var text bytes.Buffer
+	e := msgpack.NewEncoder(&text)
+	must.Do(t, e.Encode([]string{"no", "name"}), e.Encode("restart"))
+	before := arrived.Load()
+	d := msgpack.NewDecoder(&text)
+	for _, want := range []method{"", "restart"} {
+		var name method
+		must.Do(t, d.Decode(&name))
+		check.Equal(t, name, want, "its name is %q")
+	}
+	check.Equal(t, arrived.Load()-before, 1, "%d have arrived")
+	handled.Add(1)
 }

@@ -206,3 +206,72 @@ func eventsOf(ops []editor.Op) (list []rpc.Event) {
 	}
 	return list
 }
+
+// cancellable is an agent that is asked to cancel single tool calls.
+type cancellable struct {
+	asked
+	lets bool
+}
+
+func (c *cancellable) MayCancel(string) bool { return true }
+
+func (c *cancellable) CancelCall(id string, terminals []string, done func(error)) bool {
+	c.request(fmt.Sprint("cancel ", id, terminals), done)
+	return c.lets
+}
+
+// A single tool call is cancelled if the agent lets that be; otherwise the user learns why it goes on.
+func TestCancelOfACall(t *testing.T) {
+	for name, c := range map[string]struct {
+		entry  session.Entry
+		lets   bool
+		answer error
+		asked  []string
+		told   []string
+	}{
+		"it is cancelled": {entry: &session.ToolCall{ID: "c"}, lets: true, asked: []string{"cancel c[]"}},
+		"of a terminal": {
+			entry: &session.ToolCall{ID: "c", Content: []session.ToolCallContent{session.TerminalRef{TerminalID: "t"}, session.Diff{}}},
+			lets:  true, asked: []string{"cancel c[t]"},
+		},
+		"it is refused": {
+			entry: &session.ToolCall{ID: "c"}, lets: true, answer: errors.New("no"), asked: []string{"cancel c[]"},
+			told: []string{"warning: Puppet has not cancelled it: no"},
+		},
+		"it cannot be now": {
+			entry: &session.ToolCall{ID: "c"}, asked: []string{"cancel c[]"},
+			told: []string{"info: Puppet cannot cancel this alone; :Acp cancel ends the turn"},
+		},
+		"it is no call": {entry: &session.Message{}, told: []string{"warning: this is not a tool call"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{})
+				s, _ := w.ready(session.Info{})
+				agent := &cancellable{lets: c.lets}
+				s.agent.adapter = agent
+				s.on(func() {
+					s.cancelCall(c.entry)
+					if c.lets {
+						agent.answer(c.answer)
+					}
+				})
+				check.Slice(t, agent.take(), c.asked, "the agent was asked %q")
+				w.told(c.told...)
+			})
+		})
+	}
+}
+
+// What is ready late does not bring a dead session to life.
+func TestADeadSessionIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := aloneSession(t)
+		s.on(func() {
+			s.die(errors.New("It is dead."))
+			s.becomeReady()
+			check.Equal(t, s.state(), "dead", "its state is %q")
+			check.Equal(t, s.lua().Error, "It is dead.", "its error is %q")
+		})
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/control"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
@@ -105,5 +106,23 @@ func TestJoiningADeadAgent(t *testing.T) {
 		synctest.Wait()
 		check.Contains(t, s.told(), "It is dead.", "the chat says %q")
 		check.Equal(t, s.phase, dead, "its phase is %d")
+	})
+}
+
+// Words that the agent has not taken when its turn ends are cancelled with what it does next.
+func TestACancelOfWordsSentAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		s, agent := w.ready(session.Info{Steers: true})
+		s.on(func() { s.prompts.Send("go on") })
+		synctest.Wait()
+		end := agent.answer
+		s.on(func() { s.prompts.Steer(rpc.Steer{Blocks: []rpc.Content{{Type: "text", Text: "and on"}}}) })
+		synctest.Wait()
+		end(nil)
+		synctest.Wait()
+		check.Slice(t, agent.take(), []string{"prompt", "steer"}, "the agent was asked %q")
+		s.on(s.prompts.Cancel)
+		check.Slice(t, agent.take(), []string{"cancel a"}, "then the agent was asked %q")
 	})
 }

@@ -154,16 +154,86 @@ func TestRelayIsRefused(t *testing.T) {
 	}
 }
 
-// An agent that cannot start our server works without its tools, and the user hears why.
-func TestAgentThatTakesNoServerOfOurKind(t *testing.T) {
+// An agent that cannot have our server works without its tools, and the user hears why.
+func TestAgentWithoutTheTools(t *testing.T) {
 	_, g := serving(t, t.TempDir(), func(f func()) { go f() })
-	var said []string
-	base := feature.Base{Title: "Scripted", Remark: func(severity, text string) { said = append(said, severity+": "+text) }}
-	tools := NewTools(base, &Caller{}, ToolsConfig{
-		Grant: func() (*Grant, error) { return g, nil },
-		Info:  func() session.Info { return session.Info{HTTPServers: true} },
-	})
-	check.Equal(t, len(tools.AddTo(nil)), 0, "it gets %d servers")
-	check.Equal(t, tools.State(), "", "the tools are %q")
-	check.Slice(t, said, []string{"warning: Scripted works without the editor's tools: it takes servers over http only: set editor.transport to 'http'."}, "the user is told %q")
+	stdio := session.Info{StdioServers: true}
+	for _, c := range []struct {
+		info  session.Info
+		grant *Grant
+		fails error
+		own   []session.MCPServer
+		why   string
+	}{
+		{info: session.Info{HTTPServers: true}, grant: g, own: []session.MCPServer{{}}, why: "it takes servers over http only: set editor.transport to 'http'"},
+		{info: stdio, fails: errors.New("there is no room"), own: []session.MCPServer{{}}, why: "there is no room"},
+		{info: stdio, grant: g, own: []session.MCPServer{{Name: Name}}, why: "one of your MCP servers is called nvim too"},
+		{info: stdio}, // the user wants none
+		{grant: g},    // it takes no servers at all
+	} {
+		var said, want []string
+		if c.why != "" {
+			want = []string{"warning: Scripted works without the editor's tools: " + c.why + "."}
+		}
+		base := feature.Base{Title: "Scripted", Remark: func(severity, text string) { said = append(said, severity+": "+text) }}
+		tools := NewTools(base, &Caller{}, ToolsConfig{
+			Grant: func() (*Grant, error) { return c.grant, c.fails },
+			Info:  func() session.Info { return c.info },
+		})
+		check.Equal(t, len(tools.AddTo(c.own)), len(c.own), "it gets %d servers")
+		check.Equal(t, tools.State(), "", "the tools are %q")
+		check.Equal(t, tools.Instructions(), "", "it is told of them: %q")
+		check.Slice(t, said, want, "the user is told %q")
+	}
+}
+
+// Whoever sends a first line without end is refused before all of it is read.
+func TestAnEndlessToken(t *testing.T) {
+	s, _ := serving(t, t.TempDir(), func(f func()) { go f() })
+	conn, err := net.Dial("unix", s.socket())
+	must.Do(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, strings.Repeat("x", maxHello))
+	must.Do(t, err)
+	said, err := io.ReadAll(conn)
+	must.Do(t, err)
+	check.Equal(t, string(said), "refused: it gave no token: it is too long\n", "it is told %q")
+}
+
+// A program that does not reach Neovim says so.
+func TestRelayWithoutNeovim(t *testing.T) {
+	t.Setenv(socketVariable, "/no/such")
+	t.Setenv(tokenVariable, "x")
+	err := Relay(t.Context(), strings.NewReader(""), io.Discard)
+	check.Equal(t, fmt.Sprint(err), "reach Neovim: dial unix /no/such: connect: no such file or directory", "it says %q")
+}
+
+// Where there can be no socket, no agent gets the tools, and whoever asks learns why.
+func TestNoPlaceForTheSocket(t *testing.T) {
+	s := New(Config{})
+	s.Offer(rpc.EditorTools{Tools: []string{"read"}, Folder: "/no/such"})
+	g, err := s.Grant("agent")
+	if g != nil || err == nil || !strings.HasPrefix(err.Error(), "offer the editor's tools: ") || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it gets %v, %v", g, err)
+	}
+}
+
+// A folder that is gone is known by its name, and one with links by the folder that it is.
+func TestWhereTheServerWasStarted(t *testing.T) {
+	dir := t.TempDir()
+	must.Do(t, os.Symlink(dir, dir+"/link"))
+	_, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	g.noteCame("/no/such/./folder")
+	g.noteCame(dir + "/link")
+	for folder, want := range map[string]bool{"/no/such/folder": true, "/no/such/other": false, dir: true, "/": false} {
+		check.Equal(t, g.Came(folder), want, "that it was started in %[2]s is %[1]v", folder)
+	}
+}
+
+// An agent has the tools that are offered to it, and the user's own.
+func TestWhichToolsAnAgentHas(t *testing.T) {
+	g := &Grant{offer: rpc.EditorTools{Tools: []string{"read"}, Own: []rpc.UserTool{{Name: "deploy"}}}}
+	for tool, want := range map[string]bool{"read_buffer": true, "show": true, "rename": false, "deploy": true, "none": false} {
+		check.Equal(t, g.Has(tool), want, "that it has %[2]s is %[1]v", tool)
+	}
 }

@@ -3,13 +3,16 @@ package editortools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/folder"
@@ -114,7 +117,11 @@ func TestWordsOfAnswers(t *testing.T) {
 
 // A call that cannot be answered says why, and what is private of a selection needs the user's word.
 func TestCallsThatFail(t *testing.T) {
-	offer := rpc.EditorTools{Tools: []string{"read", "run_task"}, Servers: true, Tasks: []rpc.Task{{Name: "test", Command: []string{"true"}}}}
+	const file = `{"path":"a.go","line":1,"symbol":"f","new_name":"g"}`
+	offer := rpc.EditorTools{
+		Tools: []string{"write"}, Servers: true, Tasks: []rpc.Task{{Name: "test", Command: []string{"true"}}},
+		Own: []rpc.UserTool{{Name: "deploy"}},
+	}
 	secret := rpc.EditorToolDone{Text: "KEY=1", Places: []rpc.EditorPlace{{Path: "/p/.env", Line: 1, EndLine: 1}}}
 	for _, c := range []struct {
 		tool, args string
@@ -127,8 +134,25 @@ func TestCallsThatFail(t *testing.T) {
 		{"selection", "", rpc.EditorToolDone{Err: "Neovim is closing"}, "Neovim is closing"},
 		{"selection", "", secret, "the user did not allow /p/.env"},
 		{"changes", "", rpc.EditorToolDone{}, "internal error"},
+		{"read_buffer", `{"path":7}`, rpc.EditorToolDone{}, "the arguments do not match the schema: " +
+			"json: cannot unmarshal number into Go struct field arguments.path of type string"},
+		{"read_buffer", `{"path":"ftp://a"}`, rpc.EditorToolDone{}, `"ftp://a" is not a path`},
+		{"read_buffer", file, rpc.EditorToolDone{}, "/p/a.go is gone"},
+		{"show", `{"path":"ftp://a","line":1}`, rpc.EditorToolDone{}, `"ftp://a" is not a path`},
+		{"show", file, rpc.EditorToolDone{}, "the user did not allow /p/a.go"},
+		{"open_files", "", rpc.EditorToolDone{Err: "Neovim is closing"}, "Neovim is closing"},
+		{"quickfix", "", rpc.EditorToolDone{Err: "Neovim is closing"}, "Neovim is closing"},
+		{"apply_code_action", `{"id":"1"}`, rpc.EditorToolDone{Err: "it is no longer offered"}, "it is no longer offered"},
+		{"apply_code_action", `{"id":"1"}`, rpc.EditorToolDone{}, "the user did not allow it"},
+		{"run_task", `{"name":"test"}`, rpc.EditorToolDone{}, "the user did not allow it"},
+		{"deploy", "{}", rpc.EditorToolDone{}, "the user did not allow it"},
 	} {
 		caller := &Caller{
+			Ask:  func(_ Question, done func(error)) { done(errors.New("the user did not allow it")) },
+			Read: func(r session.ReadTextFile) { r.Reply("", errors.New(r.Path+" is gone")) },
+			Change: func(_ context.Context, _ string, _ []ServerEdit, done func([]string, error)) {
+				done(nil, errors.New("the user did not allow it"))
+			},
 			Allow: func(_ context.Context, path string, done func(string, error)) {
 				done("", fmt.Errorf("the user did not allow %s", path))
 			},
@@ -148,4 +172,140 @@ func TestOwnToolWithoutArguments(t *testing.T) {
 	got, _ := inTurn(t, caller, rpc.EditorTools{Own: []rpc.UserTool{{Name: "deploy"}}}, nvim)("deploy", "")
 	check.Equal(t, got, "deployed", "it says %q")
 	check.Equal(t, nvim.asked.Own, "{}", "Neovim gets %s")
+}
+
+// A task runs as the user has written it, once they allow that; the agent gets its output, or why there is none.
+func TestTasks(t *testing.T) {
+	offer := rpc.EditorTools{Tools: []string{"run_task"}, Tasks: []rpc.Task{
+		{Name: "test", Command: []string{"go", "test", "./a b"}}, {Name: "lint", Command: []string{"lint *.go"}},
+	}}
+	shell := []string{"/bin/sh", "-c", "lint *.go"}
+	for _, c := range []struct {
+		task, asks string
+		runs       []string
+		fails      error
+		want       string
+	}{
+		{"test", "Run the task test: go test './a b'", []string{"go", "test", "./a b"}, nil, "exit 1:\nno\n"},
+		{"lint", "Run the task lint: lint *.go", shell, nil, "exit 1:\nno\n"},
+		{"lint", "Run the task lint: lint *.go", shell, errors.New("there is no shell"), "there is no shell"},
+	} {
+		caller := &Caller{
+			Ask: func(q Question, done func(error)) {
+				check.Equal(t, q.Title+": "+q.Command, c.asks, "the user is asked: %s")
+				done(nil)
+			},
+			Run: func(_ context.Context, command []string, done func(output, exit string, e error)) {
+				check.Slice(t, command, c.runs, "what runs is %q")
+				done("no\n", "exit 1", c.fails)
+			},
+		}
+		got, failed := inTurn(t, caller, offer, &answering{})("run_task", `{"name":"`+c.task+`"}`)
+		check.Equal(t, got, c.want, "%s is told (failed: %v) %s", c.task, failed)
+		check.Equal(t, failed, c.fails != nil, "that it failed is %v")
+	}
+}
+
+// What language servers want to change is described to the user, made in their order where that matters, and told to the
+// agent.
+func TestEdits(t *testing.T) {
+	const at = `{"path":"a.go","line":1,"symbol":"f","new_name":"g"}`
+	edits := []rpc.EditorEdit{{Path: "/p/b.go", Text: "b"}, {Path: "/p/a.go", Text: "a"}}
+	moves := []rpc.EditorEdit{
+		{Path: "/p/old.go", NewPath: "/p/new.go", Same: true},
+		{Path: "/p/made.go", Create: true, Text: "made"}, {Path: "/p/gone.go", Delete: true, Same: true},
+	}
+	for _, c := range []struct {
+		tool, args string
+		answer     rpc.EditorToolDone
+		title      string
+		edits      string
+		changed    []string
+		want       string
+	}{
+		{"rename", at, rpc.EditorToolDone{Edits: edits}, "Rename f to g", "/p/a.go=a /p/b.go=b",
+			[]string{"/p/a.go", "/p/b.go"}, "2 files changed:\na.go\nb.go"},
+		{"format", at, rpc.EditorToolDone{Edits: edits[1:]}, "Format a.go", "/p/a.go=a", []string{"/p/a.go"}, "1 file changed:\na.go"},
+		{"format", at, rpc.EditorToolDone{}, "Format a.go", "", nil, "there is nothing to change"},
+		{"apply_code_action", `{"id":"1"}`, rpc.EditorToolDone{Text: "Move\nit", Edits: moves}, "Apply the code action Move it",
+			"/p/old.go>/p/new.go /p/made.go=made+ /p/gone.go-", []string{"/p/new.go", "/p/made.go", "/p/gone.go"},
+			"3 files changed:\nnew.go (moved from old.go)\nmade.go (new)\ngone.go (deleted)"},
+		{"apply_code_action", `{"id":"1"}`, rpc.EditorToolDone{Edits: edits[1:]}, "Apply a code action", "/p/a.go=a",
+			[]string{"/p/a.go"}, "1 file changed:\na.go"},
+	} {
+		caller := &Caller{Change: func(_ context.Context, title string, edits []ServerEdit, done func([]string, error)) {
+			check.Equal(t, title, c.title, "the user is asked: %s")
+			var list []string
+			for _, e := range edits {
+				one := e.Path
+				if e.Text != nil {
+					one += "=" + *e.Text
+				}
+				if e.To != "" {
+					one += ">" + e.To
+				}
+				if e.Create {
+					one += "+"
+				}
+				if e.Delete {
+					one += "-"
+				}
+				list = append(list, one)
+			}
+			check.Equal(t, strings.Join(list, " "), c.edits, "the edits are %s")
+			done(c.changed, nil)
+		}}
+		offer := rpc.EditorTools{Tools: []string{"write"}, Servers: true}
+		got, failed := inTurn(t, caller, offer, &answering{answer: c.answer})(c.tool, c.args)
+		check.Equal(t, got, c.want, "%s is told (failed: %v) %s", c.tool, failed)
+	}
+}
+
+// Where the user has no window that follows, a place is not shown, and the agent is told so.
+func TestShowing(t *testing.T) {
+	for follows, want := range map[bool]string{
+		true: "shown in the window that follows you", false: "not shown: no window of the user's follows you",
+	} {
+		shown := ""
+		caller := &Caller{Show: func(path string, line int) bool {
+			shown = fmt.Sprint(path, ":", line)
+			return follows
+		}}
+		got, _ := inTurn(t, caller, rpc.EditorTools{Tools: []string{"read"}}, &answering{})("show", `{"path":"a.go","line":3}`)
+		check.Equal(t, got, want, "the agent is told %q")
+		check.Equal(t, shown, "/p/a.go:3", "shown is %s")
+	}
+}
+
+// Neovim is asked for what the agent wants to know, within the time that there is.
+func TestWhatNeovimIsAsked(t *testing.T) {
+	wait := func(ms int) *int { return &ms }
+	limit, most := int(languageServerTimeout.Milliseconds()), int(diagnosticsTimeout.Milliseconds())
+	for _, c := range []struct {
+		tool, args string
+		want       rpc.EditorTool
+	}{
+		{"hover", `{"path":"a.go","line":3,"symbol":"f","column":2}`, rpc.EditorTool{Path: "/p/a.go", Line: 3, Symbol: "f", Column: 2}},
+		{"rename", `{"path":"a.go","line":3,"symbol":"f","new_name":"g"}`,
+			rpc.EditorTool{Path: "/p/a.go", Line: 3, Symbol: "f", NewName: "g"}},
+		{"workspace_symbols", `{"query":"pa"}`, rpc.EditorTool{Query: "pa"}},
+		{"apply_code_action", `{"id":"1"}`, rpc.EditorTool{Action: "1"}},
+		{"diagnostics", `{"severity":"hint","wait_ms":7}`, rpc.EditorTool{Severity: "hint", WaitMS: wait(7)}},
+		{"diagnostics", `{"wait_ms":-7}`, rpc.EditorTool{WaitMS: wait(0)}},
+		{"diagnostics", `{"wait_ms":99999999}`, rpc.EditorTool{WaitMS: wait(most)}},
+	} {
+		caller := &Caller{Change: func(_ context.Context, _ string, _ []ServerEdit, done func([]string, error)) { done(nil, nil) }}
+		nvim := &answering{}
+		inTurn(t, caller, rpc.EditorTools{Tools: []string{"write"}, Servers: true}, nvim)(c.tool, c.args)
+		c.want.ID, c.want.Tool, c.want.LimitMS = 1, c.tool, limit
+		check.Deep(t, nvim.asked, c.want, "Neovim is asked %+v")
+	}
+}
+
+// A call that ends before there is an answer says why it has ended.
+func TestACallThatEndsEarly(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := &call{Caller: &Caller{Pending: func(func([]string)) { cancel(errTurnEnded) }}}
+	_, err := changes(ctx, c)
+	check.Equal(t, err, errTurnEnded, "it ends with %v")
 }

@@ -1,6 +1,7 @@
 package editortools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -63,6 +64,11 @@ func TestACallBeforeItIsTold(t *testing.T) {
 		check.Equal(t, <-got, two, "the call is another session's: %v")
 		if _, _, err := c.find(t.Context(), said{call: "never"}); !errors.Is(err, errManyTurns) {
 			t.Errorf("a call that is never told: %v", err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errTurnEnded)
+		if _, _, err := c.find(ctx, said{call: "never"}); !errors.Is(err, errTurnEnded) {
+			t.Errorf("a call that ends before it is told: %v", err)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // busyNeovim answers nothing before it is let.
@@ -45,5 +46,33 @@ func TestGiveUpWhatNeovimHasNotBegun(t *testing.T) {
 			t.Errorf("Neovim got %d messages: %v", n, nvim.got)
 		}
 		e.Close()
+	})
+}
+
+// begins is a Neovim that begins with everything, and ends nothing.
+type begins struct{}
+
+func (begins) Batch(ops []any) (answers []any, busy time.Duration, err error) {
+	for range ops {
+		answers = append(answers, []any{true, nil})
+	}
+	return answers, 0, nil
+}
+
+// A call that Neovim has begun with ends with Neovim.
+func TestACallEndsWithNeovim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := editor.New(begins{})
+		go e.Run()
+		s := New(Config{Editor: e})
+		ended := make(chan error)
+		go func() {
+			_, err := s.askLua(t.Context(), rpc.EditorTool{Tool: "definition"})
+			ended <- err
+		}()
+		synctest.Wait()
+		e.Close()
+		check.Equal(t, <-ended, editor.ErrGone, "it ends with %v")
+		check.Equal(t, len(s.lua.waiting), 0, "%d calls wait")
 	})
 }

@@ -180,6 +180,9 @@ func TestMarkdownOfAFile(t *testing.T) {
 			[]session.Update{session.CompactionPatch{ID: "c", Status: "failed", Error: acp.Set("out of memory")}},
 			"<details>\n<summary>Compacting the context: out of memory</summary>\n\n</details>\n",
 		},
+		"output that is empty": {
+			[]session.Update{call("c", "look", out(text("\n\n")))}, "✓ **other** look\n",
+		},
 		"a compaction that was cut off": {
 			[]session.Update{session.CompactionPatch{ID: "c", Status: "in_progress"}},
 			"<details>\n<summary>Compacting the context: in_progress</summary>\n\n</details>\n",

@@ -84,3 +84,16 @@ func TestWorkingDiffWithoutGit(t *testing.T) {
 	_, told := read(t, workingDiff{}, inFolder(t.TempDir()))
 	check.Equal(t, told, "@diff was not sent: git is not installed.", "it says %s")
 }
+
+// Where git cannot tell what has changed, nothing is sent, and the user learns what git said.
+func TestWorkingDiffOfABrokenRepository(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("there is no git")
+	}
+	c := inFolder(t.TempDir())
+	must.Do(t, exec.Command("git", "init", "-q", c.Cwd).Run())
+	must.Write(t, c.Cwd, ".git/index", "this is no index")
+	content, told := read(t, workingDiff{}, c)
+	check.Equal(t, content, nil, "sent is %v")
+	check.Contains(t, told, "@diff was not sent: git said: ", "it says %s")
+}

@@ -1,0 +1,95 @@
+package host
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/registry"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
+)
+
+// An agent that is installed stays in the list when the registry no longer has it.
+func TestAnAgentThatTheRegistryHasLost(t *testing.T) {
+	data := t.TempDir()
+	must.Write(t, data, "agents/lost/current.json", `{"version":"1.0"}`)
+	must.Write(t, data, "agents/lost/1.0/acp-launch.json", `{"title":"Lost","command":["bin"],"said":"Lost 1.0"}`)
+	must.Write(t, data, "agents/broken/current.json", `{"version":"1.0"}`)
+	w := newOutside(t, Options{Data: data})
+	w.receive("list_agents", map[string]any{"callback": 7})
+	w.hears()
+	list := w.nvim.result.(rpc.AgentList).Agents
+	last := list[len(list)-1]
+	check.Deep(t, last, rpc.RegistryAgent{
+		ID: "lost", Name: "Lost", Version: "1.0", Path: filepath.Join(data, "agents/lost/1.0/bin"), Said: "Lost 1.0",
+	}, "the last one is %+v")
+	seen := map[string]int{}
+	for _, a := range list {
+		seen[a.ID]++
+	}
+	if len(seen) != len(list) || seen["broken"] > 0 {
+		t.Errorf("listed are %v", seen)
+	}
+}
+
+// Before an archive without a checksum is fetched, the user is asked.
+func TestAnArchiveWithoutAChecksum(t *testing.T) {
+	data := t.TempDir()
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	index, err := json.Marshal(map[string]any{
+		"date": "2999-01-01T00:00:00Z",
+		"agents": []registry.Entry{{ID: "tiny", Name: "Tiny", Version: "1", Distribution: registry.Distribution{
+			Binary: map[string]registry.Binary{runtime.GOOS + "-" + arch: {Archive: "https://example.invalid/tiny.zip", Cmd: "tiny"}},
+		}}},
+	})
+	must.Do(t, err)
+	must.Write(t, data, "agents/index.json", string(index))
+	w := newOutside(t, Options{Data: data})
+	w.receive("install_agent", map[string]any{"callback": 7, "id": "tiny"})
+	check.Equal(t, w.hears(),
+		"7 {<nil> Tiny has no checksum in the registry: what example.invalid sends is run unchecked} ", "Neovim is told %q")
+}
+
+// What an agent can do beyond the least is said in words, and its name even if it gives none.
+func TestWhatAnAgentSaysOfItself(t *testing.T) {
+	for want, info := range map[string]session.Info{
+		"Puppet":              {},
+		"name 2 · protocol 1": {Name: "name", Version: "2", Protocol: 1},
+		"Title · has a login": {Name: "name", Title: "Title", AuthMethods: []session.AuthMethod{{}}},
+	} {
+		check.Equal(t, introduction("Puppet", info), want, "it is %q")
+	}
+	for want, info := range map[string]session.Info{
+		"":                              {},
+		"lists its sessions":            {Lists: true},
+		"resumes them":                  {Loads: true},
+		"resumes them, forks them":      {Resumes: true, Forks: true},
+		"deletes them":                  {Deletes: true},
+		"can be steered in a turn":      {Steers: true},
+		"works in several folders":      {Directories: true},
+		"sees pictures, hears sounds":   {Images: true, Audio: true},
+		"takes files in a prompt":       {EmbeddedContext: true},
+		"takes a system prompt":         {SystemPrompt: true},
+		"reaches MCP servers by http":   {SSEServers: true},
+		"reports who is logged in":      {TellsLogin: true},
+		"logs out, lists its providers": {LogsOut: true, Providers: true},
+	} {
+		check.Equal(t, strings.Join(abilities(info), ", "), want, "it can %q")
+	}
+}
+
+// What an agent said of itself, and cannot be kept for :Acp agents, is in the log.
+func TestAnIntroductionThatCannotBeKept(t *testing.T) {
+	data := t.TempDir()
+	must.Write(t, data, "agents", "")
+	w := newOutside(t, Options{Data: data})
+	a := &agent{host: w.Host, spec: puppet}
+	a.hear(session.Info{})
+	check.Contains(t, w.log.String(),
+		`msg="keep the handshake of an agent" agent=puppet err="mkdir `+data+`/agents: not a directory"`, "the log says %s")
+}
