@@ -433,8 +433,11 @@ func TestWhole(t *testing.T) {
 		}
 		return strings.Join(texts, "\n")
 	}
-	both := call(session.KindOther, session.StatusCompleted, "a")
-	both.RawInput, both.RawOutput = acp.Set(json.RawMessage(`{"b":1}`)), acp.Set(json.RawMessage("no json"))
+	with := func(content ...session.ToolCallContent) session.Update {
+		p := call(session.KindOther, session.StatusCompleted, "a", content...)
+		p.RawInput, p.RawOutput = acp.Set(json.RawMessage(`{"b":1}`)), acp.Set(json.RawMessage("no json"))
+		return p
+	}
 	patch := session.ContentItem{Content: session.Text{Text: "a\nb"}}
 	for name, test := range map[string]struct {
 		update session.Update
@@ -470,8 +473,14 @@ func TestWhole(t *testing.T) {
 			call(session.KindRead, session.StatusCompleted, "a", session.ContentItem{Content: session.ResourceLink{URI: "file:///b", Name: "b"}}),
 			"", "[b] file:///b", "",
 		},
-		"input and output": {both, "", "── Input \n{\n  \"b\": 1\n}\n\n── Output \nno json", ""},
-		"no title":         {call(session.KindExecute, session.StatusCompleted, "", output("b")), "", "b", "c"},
+		"input and output":     {with(), "", "── Input \n{\n  \"b\": 1\n}\n\n── Output \nno json", ""},
+		"a diff and its input": {with(change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
+		"a number":             {call(session.KindThink, session.StatusCompleted, "a", output("12")), "markdown", "12", ""},
+		"text in brackets":     {call(session.KindThink, session.StatusCompleted, "a", output("[x] done")), "markdown", "[x] done", ""},
+		"text, input and output": {
+			with(output("c")), "", "── Text \nc\n\n── Input \n{\n  \"b\": 1\n}\n\n── Output \nno json", "",
+		},
+		"no title": {call(session.KindExecute, session.StatusCompleted, "", output("b")), "", "b", "c"},
 		"an image": {
 			session.MessageChunk{Role: session.RoleAgent, Content: session.Image{MimeType: "image/png", Data: "AAAA"}},
 			"markdown", "\n[image image/png 3 bytes]", "message",
