@@ -73,14 +73,68 @@ func TestTitlesAreNotSaidAgain(t *testing.T) {
 	}
 }
 
-// A title that ends with the name of a file is given the line, unless it says one.
-func TestTheLineInATitle(t *testing.T) {
-	for title, want := range map[string]string{
-		"Look in a.lua": "Look in a.lua:3", "src/a.lua": "src/a.lua:3", "Look in a.lua:7": "Look in a.lua:7",
-		"a.lua and more": "a.lua and more", "Look": "Look  src/a.lua:3", "": "src/a.lua:3",
+// What a call is about is said once: by its title, without the words that its kind and the name of its file say
+// already, or else by its tool, its command or what it searches for.
+func TestWhatACallIsAbout(t *testing.T) {
+	const a = "/project/src/a.lua"
+	for _, c := range []struct {
+		kind              session.ToolKind
+		name, title, path string
+		line              int
+		input             string
+		want              string
+	}{
+		// A title that ends with the name of a file is given the line, unless it says one.
+		{session.KindSearch, "", "Look in a.lua", a, 3, "", "Look in a.lua:3"},
+		{session.KindSearch, "", "src/a.lua", a, 3, "", "src/a.lua:3"},
+		{session.KindSearch, "", "src/a.lua", a, 0, "", "src/a.lua"},
+		{session.KindSearch, "", "Look in a.lua:7", a, 3, "", "Look in a.lua:7"},
+		{session.KindSearch, "", "a.lua and more", a, 3, "", "a.lua and more"},
+		{session.KindSearch, "", "Look", a, 3, "", "Look  src/a.lua:3"},
+		{session.KindSearch, "", "", a, 3, "", "src/a.lua:3"},
+		{session.KindSearch, "", "rc/a.lua", "/project/src/a.lua", 0, "", "rc/a.lua"},
+		{session.KindSearch, "", "a.lua", a, 0, "", "src/a.lua"},
+		{session.KindSearch, "", "List files", "/project", 0, "", "List files"},
+		{session.KindSearch, "", "", "/project", 0, "", "."},
+		{session.KindSearch, "", "grep", "", 0, `{"pattern": "needle"}`, "needle"},
+		{session.KindSearch, "", "grep", "", 0, `{"query": "needle"}`, "needle"},
+		{session.KindSearch, "", "grep", "", 0, "", "grep"},
+		{session.KindSearch, "", "needle in hay", "", 0, `{"pattern": "needle"}`, "needle in hay"},
+		{session.KindSearch, "", "src/*.lua", "", 0, `{"pattern": "needle"}`, "src/*.lua"},
+		{session.KindSearch, "", "`needle`", "", 0, `{"pattern": "hay"}`, "`needle`"},
+		{session.KindFetch, "web", "", "", 0, `{"command": "make"}`, "web"},
+		{session.KindExecute, "bash", "", "", 0, `{"command": "make"}`, "make"},
+		{session.KindExecute, "bash", "`make`", a, 3, "", "make"},
+		{session.KindThink, "", "`it`", "", 0, "", "`it`"},
+		{session.KindRead, "", "Read x", "", 0, "", "x"},
+		{session.KindRead, "", "Readme", "", 0, "", "Readme"},
+		{session.KindRead, "", "Reading the file", a, 3, "", "src/a.lua:3"},
+		{session.KindRead, "", "a.lua:7", a, 3, "", "src/a.lua:7"},
+		{session.KindRead, "ReadFile", "ReadFile", a, 0, "", "src/a.lua"},
+		{session.KindRead, "ReadFile", "2", a, 0, "", "src/a.lua  2"},
+		{session.KindRead, "", "Look at it", a, 0, "", "src/a.lua  Look at it"},
+		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "src/a.lua  it"},
+		{session.KindFetch, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "it"},
+		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua", "x": "` + strings.Repeat("x", maxInput) + `"}`, "it"},
+		{session.KindOther, "", "plan", "", 0, `{"todos": [{"content": "a", "status": "completed"}, {"content": "b"}]}`, "1 of 2 done  … +2 lines"},
+		{session.KindRead, "", "plan", "", 0, `{"todos": [{"content": "a", "status": "completed"}]}`, "plan"},
 	} {
-		_, _, b := shown(t, at(call(session.KindSearch, session.StatusCompleted, title), "/project/src/a.lua", 3))
-		check.Equal(t, b.lines[0].text, "  ✓ ⌕ search "+want, title+" is shown as %q")
+		p := call(c.kind, session.StatusCompleted, c.title)
+		p.Name = acp.Set(c.name)
+		if c.path != "" {
+			p = at(p, c.path, c.line)
+		}
+		if c.input != "" {
+			p.RawInput = acp.Set(json.RawMessage(c.input))
+		}
+		_, _, b := shown(t, p)
+		_, got, _ := strings.Cut(b.lines[0].text[len("  ✓ "):], " ") // behind the icon
+		label := kindLabels[c.kind]
+		if strings.HasPrefix(got, "plan ") {
+			label = "plan"
+		}
+		got = strings.TrimSpace(strings.TrimPrefix(got, label))
+		check.Equal(t, got, c.want, fmt.Sprintf("of %q, %q at %q", c.kind, c.title, c.path)+" is said %q")
 	}
 }
 
