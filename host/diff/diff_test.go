@@ -298,6 +298,9 @@ func TestTold(t *testing.T) {
 	}{
 		{"a fragment", change("a\nb", "a\nc"), "modify +1 -1\n0 a\n0-b\n0+c\n"},
 		{"a fragment with and without a newline", change("a", "b\n"), "modify +1 -1\n0-a\n0+b\n"},
+		{"no text any more", change("a\n", "\x00"), "modify +0 -0: binary file\n"},
+		{"no text before", change("\x00", "a\n"), "modify +0 -0: binary file\n"},
+		{"the text of a link", session.Diff{Path: "/a", FileType: "symlink", NewText: ptr("b")}, "modify +1 -0\n0+b\n"},
 		{"a newline", change("a", "a\n"), "modify +0 -0: only the newline at its end changes\n"},
 		{"a patch has its own numbers", session.Diff{Path: "/a", Patch: gitPatch}, "modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n"},
 		{"no patch", session.Diff{Path: "/a", Patch: "@@ what?"}, "modify +0 -0: the agent's patch cannot be read: it changes no file\n0 @@ what?\n"},
@@ -319,6 +322,8 @@ func TestWords(t *testing.T) {
 		{"die größe ist 1", "die größen ist 1", "die [größe] ist 1 > die [größen] ist 1"},
 		{"e\u0301 and e is it", "e and e is it", "[e\u0301] and e is it > [e] and e is it"},
 		{"这是一个测试", "这是两个测试", "这是[一]个测试 > 这是[两]个测试"},
+		{"of a b c and more", "of x y z and more", "of [a b c] and more > of [x y z] and more"},
+		{"the 1st of 10 lines", "the 1st of 20 lines", "the 1st of [10] lines > the 1st of [20] lines"},
 		{strings.Repeat("ab ", 9000), strings.Repeat("xy ", 9000), "nothing"},
 	} {
 		from, to := changedWords(c[0], c[1])
@@ -333,6 +338,27 @@ func TestWords(t *testing.T) {
 			return strings.TrimSuffix(strings.SplitN(f.String(), "\n", 2)[1][2:], "\n")
 		}
 		check.Equal(t, shown(c[0], from)+" > "+shown(c[1], to), c[2], "got %q")
+	}
+}
+
+// Replaced lines have their words on both sides; one that has nothing left has none.
+func TestWordsOfReplacedLines(t *testing.T) {
+	from, to := Words([]string{"local a = 1", "gone"}, []string{"local b = 1"})
+	check.Deep(t, from, [][]Span{{{6, 7}}, nil}, "of the old lines %v")
+	check.Deep(t, to, [][]Span{{{6, 7}}}, "of the new lines %v")
+}
+
+// Two changes are alike if the same lines come and go, wherever they stand.
+func TestAlike(t *testing.T) {
+	f := Of(change("5\n", "five\n"), Now{Text: ptr(ten)})
+	for want, others := range map[bool][]session.Diff{
+		true:  {change("a\n5\nb\n", "a\nfive\nb\n"), change("  5\n", "\tfive\n"), change("5", "five")},
+		false: {change("5\n", "six\n"), change("4\n5\n", "five\n"), change("five\n", "5\n"), change("5\n", "")},
+	} {
+		for _, d := range others {
+			g := Told(d)
+			check.Equal(t, f.Alike(&g), want, "%s is like it: %v", g)
+		}
 	}
 }
 

@@ -37,7 +37,16 @@ func TestWholeHunkHasAllLines(t *testing.T) {
 	text := strings.Join(old, "\n") + "\n"
 	f := Whole("f", session.OperationModify, text, strings.NewReplacer("3\n4\n", "x\n", "20\n", "20\nnew\n").Replace(text))
 	sides := [2]string{}
+	was, is := 0, 0
 	for _, l := range f.WholeHunk().Lines {
+		if l.Kind != Insert {
+			was++
+			check.Equal(t, l.Old, was, "a line before is %d")
+		}
+		if l.Kind != Delete {
+			is++
+			check.Equal(t, l.New, is, "a line after is %d")
+		}
 		if l.Kind != Insert {
 			sides[0] += l.Text + "\n"
 		}

@@ -142,6 +142,35 @@ func TestMarksAreToldWhenTheyChange(t *testing.T) {
 	})
 }
 
+// Many changes come in pieces one after the other, as long as the buffer wants them.
+func TestManyMarksAreToldInTurn(t *testing.T) {
+	withMarkedNvim(t, func(n *markedNvim) {
+		const many = 2*changesAtOnce + 1
+		n.changes(strings.Repeat("a\nb\n", many), strings.Repeat("a\nc\n", many))
+		var got []string
+		n.before = func(p rpc.Marks) {
+			got = append(got, fmt.Sprint(p.Buf, " ", p.Number, " ", len(p.At)/2, " ", len(p.Fresh), " ", p.Looked, " ", p.Done))
+			check.Equal(t, p.KnownBy, knownBy, "Lua is to compare %d bytes")
+		}
+		told := func(when, want string) {
+			t.Helper()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			check.Equal(t, strings.Join(got, ", "), want, when+" Lua gets %s")
+			got = nil
+		}
+		n.Show(showF)
+		told("at first", "7 1 500 500 false false, 7 1 500 500 false false, 7 1 1 1 false true")
+		look := showF
+		look.Look = true
+		n.Show(look)
+		told("again", "7 1 500 0 true false, 7 1 500 0 true false, 7 1 1 0 true true")
+		n.gone = true
+		n.Changed("/f")
+		told("when it is gone", "7 1 500 0 false false")
+	})
+}
+
 // What changes while Lua is being told is told once, when that is done; whoever waits for all of it hears then.
 func TestMarksAreToldOneStateAfterTheOther(t *testing.T) {
 	withMarkedNvim(t, func(n *markedNvim) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
@@ -23,7 +24,7 @@ func TestManyMarksComeInPieces(t *testing.T) {
 	}
 	m := pieces[0].Fresh[0]
 	old := m.Old
-	if len(old) != oldLinesShown || m.More != 30-oldLinesShown || len(old[0]) > oldLineShown+len("…") {
+	if len(old) != oldLinesShown || m.More != 30-oldLinesShown || old[0] != long[:oldLineShown]+"…" {
 		t.Errorf("shown are %d lines of %d bytes, and %v more", len(old), len(old[0]), m.More)
 	}
 }
@@ -40,5 +41,27 @@ func TestMarksOfTwoSessions(t *testing.T) {
 	}
 	if want := "1 1 []; 2 2 [Older]; 2 5 []"; strings.Join(got, "; ") != want {
 		t.Errorf("marked are %q, wanted %q", got, want)
+	}
+	list = withMarks(list, MarkSource{Session: 0, Title: "Oldest"}, recorded(t, "f", "a\nb\nd\n", "a\nB\nc\nd\n"))
+	shown, _ := list[1].shown(9)
+	if shown.ID != 9 || shown.Session != 2 || shown.Also != "Older, Oldest" || shown.Known != "B" || shown.Last != "B" {
+		t.Errorf("where all three have changed something %+v is shown", shown)
+	}
+}
+
+// A change that is decided is marked no more.
+func TestMarksOfWhatIsDecided(t *testing.T) {
+	for _, do := range []review.Decision{review.Keep, review.Reject} {
+		r, _ := record(t, "/f", "a\nb\nc\n", "A\nb\nC\n")
+		p, err := r.Plan("/f", do, review.Selection{Hunks: []int{0}})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("decide: %v", err)
+		}
+		f, _ := r.File("/f")
+		var got []string
+		for _, m := range withMarks(nil, MarkSource{Session: 1}, f) {
+			got = append(got, fmt.Sprint(m.Line))
+		}
+		check.Equal(t, strings.Join(got, " "), "3", string(do)+": marked are the lines %s")
 	}
 }

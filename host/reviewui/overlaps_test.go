@@ -1,6 +1,7 @@
 package reviewui
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -34,4 +35,24 @@ func TestOverlappingSessions(t *testing.T) {
 	if len(o.files) != 0 || len(o.paths[one]) != 0 {
 		t.Errorf("a session that has ended stays: %v", o.files)
 	}
+}
+
+// A page says at once which other sessions change one of its files.
+func TestOverlapsAreShown(t *testing.T) {
+	play(t, func(w *world) {
+		w.writes("a", "x\n")
+		w.open()
+		o := w.review.Tab.config.Overlaps
+		other := New(Config{Base: feature.Base{Session: 7, Title: "Other", Box: mailbox.New()}, Overlaps: o}).Tab
+		shows := func(when string, change func(), want bool) {
+			t.Helper()
+			w.do(change)
+			check.Equal(t, strings.Contains(strings.Join(w.page, "\n"), "Other (session 7)"), want, when+" the page shows it: %v")
+		}
+		shows("at first", func() {}, false)
+		shows("as the other one changes it", func() { o.set(other, 1, w.path("a"), true) }, true)
+		shows("as that is decided", func() { o.set(other, 1, w.path("a"), false) }, false)
+		shows("as it is changed again", func() { o.set(other, 2, w.path("a"), true) }, true)
+		shows("as the other one ends", func() { o.forget(other) }, false)
+	})
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/review"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // Each change has an entry that says what it is.
@@ -82,4 +84,58 @@ func TestQuickfixEntriesOfWhatIsDecided(t *testing.T) {
 		}
 		check.Equal(t, strings.Join(list, " | "), test.want, "it is %q")
 	}
+}
+
+// The list has all files in order, or what is pending of them; when all is decided that is said.
+func TestListOfChanges(t *testing.T) {
+	play(t, func(w *world) {
+		w.writes("b", "x\n")
+		must.Write(t, w.Cwd, "a", "1\n")
+		w.writes("a", "one\n")
+		list := func(all bool, want string) {
+			t.Helper()
+			w.do(func() { w.review.List(rpc.ListChanges{All: all}) })
+			w.Expect("answer 0 " + want)
+		}
+		a, b := "{"+w.path("a")+" 1 +1 −1  one false}", "{"+w.path("b")+" 1 new  +1 −0  x false}"
+		list(false, "["+a+" "+b+"] ")
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "keep", Path: w.path("a")}) })
+		w.Expect("answer 0 {1} ")
+		list(false, "["+b+"] ")
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "keep"}) })
+		w.Expect("answer 0 {1} ")
+		list(false, "[] all changes are decided: :Acp changes all lists them")
+		kept := strings.NewReplacer("1 +", "1 ✓ kept  +", "new", "✓ kept  new")
+		list(true, "["+kept.Replace(a)+" "+kept.Replace(b)+"] ")
+	})
+	play(t, func(w *world) {
+		w.do(func() { w.review.List(rpc.ListChanges{}) })
+		w.Expect("answer 0 [] ")
+		w.writes("a", "x\n")
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "keep"}) })
+		w.Expect("answer 0 {1} ")
+		w.do(func() { w.review.List(rpc.ListChanges{}) })
+		w.Expect("answer 0 [] all changes are decided: :Acp changes all lists them")
+	})
+}
+
+// An agent that asks hears of each change that is pending, but not of private files.
+func TestListOfWhatIsPending(t *testing.T) {
+	play(t, func(w *world) {
+		must.Write(t, w.Cwd, "b", "1\n2\n3\n4\n")
+		for name, text := range map[string]string{"b": "one\n2\n3\n4\n5\n6\n", "a": "x\n", "secret": "x\n", "kept": "x\n"} {
+			w.writes(name, text)
+		}
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "keep", Path: w.path("kept")}) })
+		w.Expect("answer 0 {1} ")
+		var got, asked []string
+		w.do(func() {
+			w.review.ListPending(func(paths []string) map[string]bool {
+				asked = paths
+				return map[string]bool{w.path("secret"): true}
+			}, func(lines []string) { got = lines })
+		})
+		check.Slice(t, got, []string{"a (added) line 1: +1 -0;", "b (modified) line 1: +1 -1; line 5: +2 -0;"}, "it hears %q")
+		check.Equal(t, len(asked), 4, "of %d files is asked whether they are private")
+	})
 }

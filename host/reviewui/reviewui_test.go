@@ -8,6 +8,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // The chat says what is pending, once below the turn in which the agent has changed something, and Lua hears of each
@@ -62,7 +63,25 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 	if f := r.Ops()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
 		t.Errorf("Lua hears of %+v", f)
 	}
+	check.Equal(t, len(r.files.sorted()), 1, "of what is as it was nothing stays: there are %d files")
+	record.Changed("/a", review.Text("one\n2\n3\n"), review.Text("one\n2\n3\n4\n"))
+	take(true)
+	is("of another change of a file after its end", "1 +3 -1 g> true")
 	shown = false
 	r.TurnEnded()
 	is("without a review", "")
+}
+
+// Lua keeps each hunk of a file as its numbers and the letter of its state.
+func TestFilesForLua(t *testing.T) {
+	r := review.New(1 << 20)
+	r.Moved("/old", "/new", review.Text("1\n2\n3\n4\n"), review.Text("one\n2\n3\n"))
+	p, err := r.Plan("/new", review.Reject, review.Selection{Hunks: []int{0}})
+	if err != nil || !r.Commit(p) {
+		t.Fatalf("refuse: %v", err)
+	}
+	f, _ := r.File("/new")
+	check.Deep(t, luaFile(f), &rpc.ChangedFile{
+		Path: "/new", OldPath: "/old", Status: "moved", State: "pending", Hunks: []int{1, 1, 1, 1, 4, 1, 3, 0}, States: "rp",
+	}, "Lua is told %+v")
 }

@@ -185,6 +185,15 @@ func TestTheAcceptedTextBeside(t *testing.T) {
 		beside(w.path("other"), "▾ a", "answer 0 <nil> ")
 		beside("", "", "answer 0 <nil> ")
 		beside("", "Review", "answer 0 <nil> ")
+		kept, _ := record(t, w.path("kept"), "1\n2\n", "1\ntwo\n")
+		p, err := kept.Plan(w.path("kept"), review.Keep, review.Selection{})
+		if err != nil || !kept.Commit(p) {
+			t.Fatalf("keep: %v", err)
+		}
+		f, _ := kept.File(w.path("kept"))
+		f.ID = 99
+		w.do(func() { w.review.Take(NewUpdate([]review.File{f}, nil), true) })
+		beside("", "▸ kept", "filled 1", "filled two", "answer 0 {"+w.path("kept")+" kept 1 false} ")
 		w.tooBig = true
 		beside("", "▾ a", "answer 0 <nil> a is too large to show side by side")
 		r := review.New(1 << 20)

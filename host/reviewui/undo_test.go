@@ -3,6 +3,7 @@ package reviewui
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,10 +108,47 @@ func TestUndoIsAnswered(t *testing.T) {
 			close(ready)
 		})
 		w.Expect("answer 0 " + undone(w.began, false, "{"+w.path("a")+" a not reached true false []}", "", "You stopped it; :Acp undo goes on."))
-		w.On(func() { w.ended = errors.New("Neovim has ended") })
-		undo(rpc.Undo{})
-		w.Expect("answer 0 " + undone(w.began, false, "{"+w.path("a")+" a could not be changed true false []}", "", "a: Neovim has ended."))
+		// The next one takes long, and then Neovim ends.
+		w.On(func() {
+			w.ended = errors.New("Neovim has ended")
+			w.ledger.Then(func() { time.Sleep(2 * tellsFirst) })
+			w.review.Undo(rpc.Undo{})
+		})
+		time.Sleep(2 * tellsFirst)
+		w.Expect("notice info: undoing: 0 of 1 files, :Acp cancel stops it",
+			"answer 0 "+undone(w.began, false, "{"+w.path("a")+" a could not be changed true false []}", "", "a: Neovim has ended."))
 	})
+}
+
+// The preview of an undo shows text that becomes another, and of much text the beginning.
+func TestWhatAnUndoShows(t *testing.T) {
+	text := func(s string) review.Content { return review.Content{Exists: true, Text: s} }
+	lines := func(n int) review.Content { return text(strings.Repeat("line\n", n)) }
+	step := func(path string, now, want review.Content) turns.Step {
+		return turns.Step{Of: turns.FileChange{Path: path}, Now: now, Want: want}
+	}
+	short := func(path string) string { return strings.TrimPrefix(path, "/p/") }
+	noted := step("/p/noted", text("a\n"), text("b\n"))
+	noted.Note = "was changed since"
+	moved := step("/p/new", text("a\n"), text("b\n"))
+	moved.Back = "/p/old"
+	opaque := review.Content{Exists: true, Opaque: true, Text: "1"}
+	got := stepDiff([]turns.Step{
+		noted, step("/p/same", text("a\n"), text("a\n")), step("/p/image", opaque, text("a\n")), step("/p/picture", text("a\n"), opaque),
+		moved, step("/p/gone", review.Content{}, text("c\n")), step("/p/made", text("d\n"), review.Content{}),
+	}, short)
+	check.Slice(t, got, []string{
+		"--- a/new", "+++ b/old", "@@ -1 +1 @@", "-a", "+b", "--- /dev/null", "+++ b/gone", "@@ -0,0 +1 @@", "+c",
+		"--- a/made", "+++ /dev/null", "@@ -1 +0,0 @@", "-d",
+	}, "it is %q")
+	for n, more := range map[int]string{
+		mostPreviewed - 3: "+line", mostPreviewed - 2: "… 1 more line", mostPreviewed - 1: "… 2 more lines",
+	} {
+		got := stepDiff([]turns.Step{step("/p/a", text(""), lines(n))}, short)
+		if last := got[len(got)-1]; last != more || len(got) > mostPreviewed+1 {
+			t.Errorf("of %d lines it shows %d, and then %q", n, len(got), last)
+		}
+	}
 }
 
 // undone is what Lua is told of an undo.

@@ -62,6 +62,8 @@ func TestDisplayOfTheAgent(t *testing.T) {
 	check("", "", true)
 	d.Replace([]byte("a"), false)
 	check("a", "a", false)
+	d.Replace([]byte("b"), false)
+	check("b", "b", true)
 }
 
 func TestReaderFallsBehind(t *testing.T) {
@@ -89,6 +91,19 @@ func TestReaderFallsBehind(t *testing.T) {
 	d.Write([]byte("\x1b[?1049h"+strings.Repeat(line, n)), false)
 	if got, _ = readAll(d, &r); !strings.Contains(got, "…]\x1b[m\r\n\x1b[?1049h"+line) {
 		t.Errorf("on the alternate page %.200q was read", got)
+	}
+	if got, _ = readAll(d, &Reader{}); !strings.HasPrefix(got, gap(d.tape.start)+"\x1b[?1049h"+line) {
+		t.Errorf("on the alternate page a late reader read %.200q", got)
+	}
+}
+
+// What has no characters is kept like text.
+func TestAFloodOfNoCharacters(t *testing.T) {
+	d := newDisplay(0)
+	in := strings.Repeat("\x80", 2*blockSize+7)
+	d.Write([]byte(in), false)
+	if got, _ := readAll(d, &Reader{}); got != in {
+		t.Errorf("%d bytes were read, not %d", len(got), len(in))
 	}
 }
 

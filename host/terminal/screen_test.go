@@ -101,6 +101,18 @@ var inputs = []struct{ name, input, want string }{
 	{"alternate page scrolls away nothing", "before\r\n\x1b[?1049h" + strings.Repeat("x\r\n", 50) + "\x1b[?1049lafter\r\n", "before\nafter\n"},
 	{"alternate page shown", "before\r\n\x1b[?1049h\x1b[Hfull\r\nscreen", "before\nfull\nscreen"},
 	{"leaving a page never entered", "a\r\nb\x1b[?1049lc", "a\nbc"},
+	{"scrolled up by more than a region has", "top\x1b[2;3r\x1b[2;1Ha\r\nb\x1b[9S\x1b[4;1Hend", "top\n\n\nend"},
+	{"scrolled down by more than a region has", "top\x1b[2;3r\x1b[2;1Ha\r\nb\x1b[9T\x1b[4;1Hend", "top\n\n\nend"},
+	{"more lines deleted than a region has", "a\r\nb\r\nc\r\nd\x1b[2;3r\x1b[2;1H\x1b[9M", "a\n\n\nd"},
+	{"lines outside of a region", "a\r\nb\r\nc\r\nd\r\ne\x1b[2;4r\x1b[5;2H\x1b[L\x1b[My\x1b[1;2H\x1b[L\x1b[Mx", "ax\nb\nc\nd\ney"},
+	{"no region at all", "a\x1b[3;2rb\x1b[9;9rc", "abc"},
+	{"the region of the other page", "\x1b[?1049h\x1b[2;3r\x1b[?1049l1\r\n2\r\n3\r\n4\r\n5\r\n6", "1\n2\n3\n4\n5\n6"},
+	{"older alternate pages", "a\x1b[?47h\x1b[Hb\x1b[?47l\rc\x1b[?1047h\x1b[Hd\x1b[?1047l\re", "e"},
+	{"deleted at the edge", strings.Repeat("a", 20) + "\x1b[Pb", strings.Repeat("a", 19) + "b"},
+	{"erased at the edge", strings.Repeat("a", 20) + "\x1b[Xb", strings.Repeat("a", 19) + "b"},
+	{"inserted at the edge", strings.Repeat("a", 20) + "\x1b[@b", strings.Repeat("a", 19) + "b"},
+	{"line erased at the edge", strings.Repeat("a", 20) + "\x1b[Kb", strings.Repeat("a", 19) + "b"},
+	{"line feed at the edge", strings.Repeat("a", 20) + "\nb", strings.Repeat("a", 20) + "\n" + strings.Repeat(" ", 19) + "b"},
 	{"strings are skipped", "a\x1b]0;title ✓\x07b\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\x1bPq#0\x1b\\\x1b_apc\x1b\\c", "ablinkc"},
 	{"private and unknown sequences", "\x1b[?25l\x1b[?2004h\x1b[>4;2m\x1b[6n\x1b[c\x1b[!pa\x1b=\x1b>\x1b#8b", "ab"},
 	{"line drawing", "\x1b(0lqk\x1b(B\r\n\x0ex\x0f", "┌─┐\nx"},
@@ -320,6 +332,10 @@ func TestTail(t *testing.T) {
 	if total != 2 || len(lines) != 2 || lines[1].Text != "full" {
 		t.Errorf("alternate: %d, %+v", total, lines)
 	}
+	lines, total = fed(t, 20, 5, 0, "main\r\n\x1b[?1049h\x1b[Hfull\x1b[?1049l").Tail(5)
+	if total != 1 || len(lines) != 1 || lines[0].Text != "main" {
+		t.Errorf("after the alternate page: %d, %+v", total, lines)
+	}
 }
 
 func TestStyles(t *testing.T) {
@@ -340,6 +356,9 @@ func TestStyles(t *testing.T) {
 		{"attributes", "\x1b[1;3;4;7;9mx", Line{"x", []Span{{0, 1, Style{Bold: true, Italic: true, Underline: true, Reverse: true, Strikethrough: true}}}}},
 		{"attributes off", "\x1b[1;3;4;7;9;31;41m\x1b[22;23;24;27;29;39;49mx", Line{"x", nil}},
 		{"curly underline", "\x1b[4:3mx\x1b[4:0my", Line{"xy", []Span{{0, 1, Style{Underline: true}}}}},
+		{"what is not shown", "\x1b[5;53;1mx", Line{"x", []Span{{0, 1, bold}}}},
+		{"no colour that can be shown", "\x1b[31;38:1mx", Line{"x", []Span{{0, 1, red}}}},
+		{"scrolled in with a background", "\x1b[41m" + strings.Repeat("\r\n", 5) + "x", Line{"x" + strings.Repeat(" ", 19), []Span{{0, 20, Style{BG: Palette(1)}}}}},
 		{"blanks trimmed", "\x1b[31mx   ", Line{"x", []Span{{0, 1, red}}}},
 		{"shown blanks stay", "\x1b[41mx  \x1b[m  ", Line{"x  ", []Span{{0, 3, Style{BG: Palette(1)}}}}},
 		{"erased with a background", "\x1b[41m\x1b[Kx", Line{"x" + strings.Repeat(" ", 19), []Span{{0, 20, Style{BG: Palette(1)}}}}},
@@ -350,6 +369,24 @@ func TestStyles(t *testing.T) {
 		lines, _ := fed(t, 20, 5, 0, test.input).Tail(1)
 		if len(lines) != 1 || !reflect.DeepEqual(lines[0], test.want) {
 			t.Errorf("%s: %+v, want %+v", test.name, lines, test.want)
+		}
+	}
+}
+
+// The sixteen colours have a number each, for text and for the background.
+func TestColorNumbers(t *testing.T) {
+	for first, want := range map[int]Style{30: {FG: Palette(0)}, 90: {FG: Palette(8)}, 40: {BG: Palette(0)}, 100: {BG: Palette(8)}} {
+		for i := range 8 {
+			style := want
+			if style.FG != 0 {
+				style.FG += Color(i)
+			} else {
+				style.BG += Color(i)
+			}
+			lines, _ := fed(t, 20, 5, 0, fmt.Sprintf("\x1b[%dmx", first+i)).Tail(1)
+			if len(lines) != 1 || len(lines[0].Spans) != 1 || lines[0].Spans[0].Style != style {
+				t.Errorf("%d is %+v", first+i, lines)
+			}
 		}
 	}
 }

@@ -116,6 +116,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"program", Config{Command: "printf", Args: []string{"%s|", "a b", "$HOME"}}, "a b|$HOME|", "0"},
 		{"no arguments", Config{Command: "true"}, "", "0"},
+		{"shell line's name", Config{Command: "echo $0"}, "sh\n", "0"},
 		{"exit code", Config{Command: "sh", Args: []string{"-c", "exit 3"}}, "", "3"},
 		{"signal", Config{Command: "sh", Args: []string{"-c", "kill -9 $$"}}, "", "SIGKILL"},
 		{"shell line", Config{Command: "echo one && echo two | tr a-z A-Z"}, "one\nTWO\n", "0"},
@@ -124,6 +125,8 @@ func TestRun(t *testing.T) {
 		{"path with a blank", Config{Command: spaced}, "spaced\n", "0"},
 		{"path with a blank and arguments", Config{Command: spaced, Args: []string{"x"}}, "spaced x\n", "0"},
 		{"relative to the folder", Config{Command: "./local", Dir: dir}, "spaced\n", "0"},
+		{"wherever the folder is", Config{Command: filepath.Join(dir, "local"), Dir: filepath.Dir(dir)}, "spaced\n", "0"},
+		{"on a PATH relative to the folder", Config{Command: "local", Dir: filepath.Dir(dir), Env: []string{"PATH=" + filepath.Base(dir)}}, "spaced\n", "0"},
 		{"on the agent's PATH", Config{Command: "local", Env: []string{"PATH=" + dir + ":/usr/bin:/bin"}}, "spaced\n", "0"},
 		{"folder", Config{Command: `pwd; echo "$PWD"`, Dir: "/"}, "/\n/\n", "0"},
 		{"errors too", Config{Command: "echo out; echo err >&2"}, "out\nerr\n", "0"},
@@ -167,6 +170,7 @@ func TestStartErrors(t *testing.T) {
 		{Config{Command: " "}, "the command is empty"},
 		{Config{Command: "true", Dir: "/no/such/folder"}, `folder "/no/such/folder" does not exist`},
 		{Config{Command: "true", Dir: plain}, "is not a folder"},
+		{Config{Command: "true", Dir: filepath.Join(plain, "x")}, `plain/x": stat `},
 		{Config{Command: "true", Dir: "relative"}, `folder "relative" is not an absolute path`},
 	}
 	for _, test := range tests {
@@ -188,7 +192,11 @@ func TestEnvironment(t *testing.T) {
 			t.Errorf("%s is inherited", name)
 		}
 	}
-	for name, want := range map[string]string{"HOME": "/h", "PAGER": "cat", "TERM": "mine", "PWD": "/dir", "VIMINIT": "mine"} {
+	for name, want := range map[string]string{
+		"HOME": "/h", "PAGER": "cat", "TERM": "mine", "PWD": "/dir", "VIMINIT": "mine", "COLORTERM": "truecolor",
+		"EDITOR": "true", "VISUAL": "true", "GIT_EDITOR": "true", "DEBIAN_FRONTEND": "noninteractive", // else they ask
+		"NONE": "",
+	} {
 		check.Equal(t, lookup(env, name), want, "%s = %q", name)
 	}
 	check.Equal(t, host[1], "NVIM=/sock", "the host's environment was changed: %v")

@@ -1,20 +1,18 @@
 package terminals
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp"
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/feature"
-	"github.com/acp-nvim/acp-nvim/host/mailbox"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -66,11 +64,14 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	}}
 	s.Observe(call)
 	expect("3 c  true")
+	call.RawInput = json.RawMessage(`{"command": "make all"}`)
+	s.Observe(call)
+	expect("3 c make all true") // a has a command
 	if got := s.Numbers(call); fmt.Sprint(got) != "[3 1]" {
 		t.Errorf("the call shows %v", got)
 	}
 	s.Stop()
-	expect("1 a make false, 2 b  false, 3 c  false")
+	expect("1 a make false, 2 b  false, 3 c make all false")
 	s.Update(session.TerminalChunk{ID: "b", Data: []byte("more")})
 	expect("2 b  true")
 	code := 2
@@ -98,10 +99,15 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	if _, err := s.Get("a"); err == nil {
 		t.Error("the agent may kill what it runs itself through this client")
 	}
-	s.Release()
+	s.Update(session.TerminalChunk{ID: "a", Data: []byte("more")})
+	s.Update(session.TerminalPatch{ID: "a", Exit: acp.Null[session.TerminalExit]()})
+	expect("1 a make true") // what it said was not the end
+	s.Update(session.TerminalPatch{ID: "e"})
 	told()
+	s.Release()
+	expect("1 a make false, 2 b  false, 3 c make all false, 4 d  false, 5 e  false")
 	s.Update(session.TerminalPatch{ID: "a"})
-	expect("5 a  true") // another agent
+	expect("6 a  true") // another agent
 
 	// Of all but the last that have ended only the end is kept.
 	for i := range mostWhole + 1 {
@@ -117,30 +123,17 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	}
 }
 
-// posted is a Neovim that notes what is posted to it.
-type posted struct{ ops []any }
-
-func (n *posted) Batch(ops []any) ([]any, time.Duration, error) {
-	n.ops = append(n.ops, ops...)
-	return make([]any, len(ops)), 0, nil
-}
-
 // A command whose end comes right after its session was closed is shown as ended: nobody asks for it any more.
 func TestAnEndAfterTheSessionWasClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		nvim := &posted{}
-		e := editor.New(nvim)
-		go e.Run()
-		s := New(Config{Base: feature.Base{Session: 1, Editor: e, Log: slog.New(slog.DiscardHandler)}, Mark: func(bool) {}})
+		s, nvim := shown()
 		s.Update(session.TerminalPatch{ID: "a", Command: acp.Set("make")})
 		s.Ops()
 		s.Close()
 		s.Update(session.TerminalPatch{ID: "a", Exit: acp.Set(session.TerminalExit{Code: new(int)})})
 		synctest.Wait()
-		if got := fmt.Sprintf("%+v", nvim.ops); !strings.Contains(got, "exited with code 0") {
-			t.Errorf("Neovim is told %s", got)
-		}
-		e.Close()
+		check.Contains(t, fmt.Sprintf("%+v", nvim.told()), "exited with code 0", "Neovim is told %s")
+		s.Editor.Close()
 	})
 }
 
@@ -149,26 +142,8 @@ func TestTerminalsThatAreNotReleased(t *testing.T) {
 	if _, err := exec.LookPath("true"); err != nil {
 		t.Skip(err)
 	}
-	var work sync.WaitGroup
-	s := New(Config{
-		Base: feature.Base{
-			Session: 1, Editor: editor.New(nil), Log: slog.New(slog.DiscardHandler), Box: mailbox.New(), Background: work.Go,
-		},
-		Ready: func() bool { return true }, Worked: func() {}, Mark: func(bool) {},
-	})
-	s.Cwd = t.TempDir()
-	work.Go(s.Box.Run)
-	create := func(command string) (id string, err error) {
-		came := make(chan struct{})
-		s.Box.Put(func() {
-			s.Create(session.CreateTerminal{Command: command, Reply: func(i string, e error) {
-				id, err = i, e
-				close(came)
-			}})
-		})
-		<-came
-		return id, err
-	}
+	s := running(t)
+	create := func(command string) (id string, err error) { return s.create(session.CreateTerminal{Command: command}) }
 	last := ""
 	for range mostHeld {
 		if _, err := create("no-such-command"); err == nil {
@@ -195,7 +170,35 @@ func TestTerminalsThatAreNotReleased(t *testing.T) {
 	if _, err := create("true"); err != nil {
 		t.Errorf("the next agent is told %v", err)
 	}
-	s.Box.Put(func() { s.Release() })
-	s.Box.Close()
-	work.Wait()
+}
+
+// What is kept of a terminal shows the same in another session.
+func TestWhatIsKeptOfATerminal(t *testing.T) {
+	s, _ := shown()
+	s.Update(session.TerminalPatch{
+		ID: "a", Command: acp.Set("make"), Cwd: acp.Set("/src"), Size: acp.Set(session.TerminalSize{Cols: 20, Rows: 5}),
+	})
+	s.Update(session.TerminalChunk{ID: "a", Data: []byte(strings.Repeat("line\n", 99) + "10%\r20%"), Plain: true})
+	runs, ok := s.Shown("a")
+	if !ok || !runs.Exit.IsZero() {
+		t.Errorf("of a command that runs %+v is kept, %v", runs.Exit, ok)
+	}
+	s.Update(session.TerminalPatch{ID: "a", Exit: acp.Set(session.TerminalExit{Signal: "SIGINT"})})
+	kept, _ := s.Shown("a")
+	again, _ := shown()
+	again.Update(kept)
+	screen, _ := again.Screenful("a", 2)
+	if screen.Total != 100 || screen.Lines[0].Text != "line" || screen.Lines[1].Text != "20%" || screen.State != "killed by SIGINT" {
+		t.Errorf("of it %+v is shown", screen)
+	}
+	m := again.Ops()[0].Args.(rpc.Terminals).List[0]
+	if m.ID != "a" || m.Command != "make" || m.Cwd != "/src" || m.Signal != "SIGINT" {
+		t.Errorf("Lua is told %+v", m)
+	}
+	if _, ok := s.Shown("b"); ok {
+		t.Error("what is not there is kept")
+	}
+	if _, ok := s.Screenful("b", 1); ok {
+		t.Error("what is not there is shown")
+	}
 }

@@ -15,6 +15,7 @@ func TestFileName(t *testing.T) {
 		"file:///p/src/lexer.lua#L40-L66": "src/lexer.lua:40-66",
 		"file:///p/a%20b.txt#L7":          "a b.txt:7",
 		"file:///p/src/":                  "src/",
+		"file:///":                        "/",
 		"file:///elsewhere/x":             "/elsewhere/x",
 		"file:///pp/x":                    "/pp/x",
 		"FILE://localhost/p/x":            "x",
@@ -68,6 +69,7 @@ func TestAttached(t *testing.T) {
 			session.Image{MimeType: "image/png", Data: "aGk="},
 			Attached{Name: "[image image/png 2 bytes]", Place: styled.Place{Path: "/cache/x"}},
 		},
+		{session.Resource{URI: "nvim:thing", Text: "x"}, Attached{Name: "nvim:thing"}},
 		{session.Resource{URI: "test:thing", Text: "x"}, Attached{Name: "test:thing"}},
 	} {
 		check.Equal(t, tr.Attached(c.content), c.want, "%+v is %+v", c.content)

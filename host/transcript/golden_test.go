@@ -81,6 +81,7 @@ func cases() []struct {
 	created := session.Diff{Operation: session.OperationAdd, Path: "/project/new.go", NewText: ptr("package a\n\nfunc a() {}\n")}
 	named := session.ToolCallPatch{ID: "c", Name: acp.Set("mcp__search\nall"), Status: acp.Set(session.StatusInProgress)}
 
+	died := session.TurnEnd{StopReason: session.StopError, Error: "It died.\nRestart it.", Detail: "exit code 3\nno memory"}
 	failed := call(session.KindFetch, session.StatusFailed, "Fetch")
 	failed.RawOutput = acp.Set(json.RawMessage(`{"error":"no route","code":7}`))
 	todos := call(session.KindOther, session.StatusCompleted, "2 todos", output("[\n  {\n    \"content\": \"one\"\n  }\n]"))
@@ -129,9 +130,27 @@ func cases() []struct {
 			call(session.KindRead, session.StatusInProgress, "Read a.go", session.ContentItem{Content: session.ForAgent{Content: text("one\ntwo")}})}},
 		{"a link with a size", []session.Update{session.MessageChunk{
 			MessageID: "m", Role: session.RoleAgent, Content: session.ResourceLink{URI: "https://a.b/c.zip", Name: "c.zip", Size: 3 << 20}}}},
+		{"a link with all that is known", []session.Update{session.MessageChunk{
+			MessageID: "m", Role: session.RoleAgent, Content: session.ResourceLink{
+				URI: "https://a.b/c.zip", Name: "c.zip", Title: "All of it", Size: 3 << 10, Modified: "yesterday", Description: "[packed]\nby hand",
+			}}}},
+		{"a line for the agent", []session.Update{
+			call(session.KindRead, session.StatusInProgress, "Read a.go", session.ContentItem{Content: session.ForAgent{Content: text("one")}})}},
+		{"what a turn has cost", []session.Update{
+			prompt(text("p")), session.UsageUpdate{Usage: session.Usage{Cost: &session.Cost{Amount: 0.0005, Currency: "EUR"}}},
+			session.TurnEnd{StopReason: session.StopEndTurn}}},
+		{"a turn that has cost next to nothing", []session.Update{
+			prompt(text("p")), session.UsageUpdate{Usage: session.Usage{Cost: &session.Cost{Amount: 0.0004, Currency: "EUR"}}},
+			session.TurnEnd{StopReason: session.StopEndTurn}}},
 		{"what a turn has used " + openAll, []session.Update{
 			prompt(text("p")), session.TurnTokens{Total: 12345, Input: 10000, Output: 2345, Thought: 300, Read: 8000, Written: 99},
 			session.TurnEnd{StopReason: session.StopEndTurn}}},
+		{"what a turn has used", []session.Update{
+			prompt(text("p")), session.TurnTokens{Total: 12345, Input: 10000, Output: 2345}, session.TurnEnd{StopReason: session.StopEndTurn}}},
+		{"what a turn has used without a cache " + openAll, []session.Update{
+			prompt(text("p")), session.TurnTokens{Total: 12345, Input: 10000, Output: 2345}, session.TurnEnd{StopReason: session.StopEndTurn}}},
+		{"an error with details", []session.Update{died}},
+		{"an error with details " + openAll, []session.Update{died}},
 		{"an emptied plan", []session.Update{
 			says("before"), session.PlanUpdate{Entries: []session.PlanEntry{{Content: "do it"}}}, session.PlanUpdate{}, prompt(text("after"))}},
 		{"a plan of words", []session.Update{session.PlanUpdate{Content: text("# Mend it\n\n1. look\n2. *mend*\n3. test\n4. tell\n5. rest")}}},
@@ -203,6 +222,12 @@ func cases() []struct {
 		{"output of another tool, done " + openAll, []session.Update{call(session.KindFetch, session.StatusCompleted, "page", output(numbers(1, 9, "line %d")))}},
 		{"output that is empty", []session.Update{call(session.KindExecute, session.StatusCompleted, "true", output("\n"))}},
 		{"output in a fence", []session.Update{call(session.KindExecute, session.StatusCompleted, "ls", output("```console\na.go\n\nb.go\n```\n"))}},
+		{"output in a fence with a language", []session.Update{call(session.KindRead, session.StatusInProgress, "x", output("```lua x\nreturn 1\n```"))}},
+		{"output in a fence that does not end", []session.Update{call(session.KindExecute, session.StatusCompleted, "ls", output("```\na.go"))}},
+		{"output behind no fence", []session.Update{call(session.KindExecute, session.StatusCompleted, "ls", output("a.go\nb.go\n```"))}},
+		{"output of one fence", []session.Update{call(session.KindExecute, session.StatusCompleted, "ls", output("```"))}},
+		{"output of several kinds " + closeAll, []session.Update{call(session.KindExecute, session.StatusCompleted, "ls",
+			output("```\none\ntwo\n```"), output("<tool_use_error>three</tool_use_error>"), session.UnknownItem{Type: "hologram"}, output(""))}},
 		{"output in a fence that goes on", []session.Update{call(session.KindExecute, session.StatusCompleted, "ls", output("```\na.go\n```\nand\n```\nb.go\n```"))}},
 		{"output of an unknown type", []session.Update{call(session.KindExecute, session.StatusCompleted, "x", session.UnknownItem{Type: "hologram"})}},
 		{"no output " + openAll, []session.Update{call(session.KindFetch, session.StatusCompleted, "x")}},
@@ -230,6 +255,9 @@ func cases() []struct {
 
 		{"an error in a tag", []session.Update{call(session.KindExecute, session.StatusFailed, "make", output("<tool_use_error>No such tool</tool_use_error>"))}},
 		{"an error in a fence and a tag", []session.Update{call(session.KindFetch, session.StatusFailed, "x", output("```\n<tool_use_error>No such page</tool_use_error>\n```"))}},
+		{"a tag that is not closed", []session.Update{call(session.KindExecute, session.StatusFailed, "make", output("<tool_use_error>No such tool"))}},
+		{"a tag that is not closed behind output", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("one\n<shell_metadata>\ntwo"))}},
+		{"a tag that is only closed", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("one\ntwo\n</shell_metadata>"))}},
 		{"words in a tag behind output", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("one\ntwo\n\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>"))}},
 		{"a tag alone", []session.Update{call(session.KindExecute, session.StatusCompleted, "make", output("<bash_metadata>\nIt took too long\n</bash_metadata>"))}},
 		{"a fence is no line", []session.Update{call(session.KindRead, session.StatusCompleted, "x", output("```\n1\tone\n2\ttwo\n```"))}},

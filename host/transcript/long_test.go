@@ -74,6 +74,25 @@ func TestLinesNoEditorShowsAreCut(t *testing.T) {
 	}
 }
 
+// A long line of a thought that can still be read is whole, and a cut one says how much more there is.
+func TestLongLinesOfThoughts(t *testing.T) {
+	for n, want := range map[int]string{
+		maxWords: "", maxWords + 60: "", maxWords + 65: " … +65 bytes" + elsewhere, maxWords + 2<<10: " … +2.0 KB" + elsewhere,
+	} {
+		_, tr, b := shown(t, thinks("before\n"+strings.Repeat("x", n)+"\nbehind"))
+		tr.Fold(0, Open)
+		b.take(t, tr, 1<<30)
+		line := b.lines[b.rowOf("xxx")].text
+		shown := min(n, maxWords)
+		if want == "" {
+			shown = n
+		}
+		if line != "    "+strings.Repeat("x", shown)+want {
+			t.Errorf("of %d bytes it has %d, %q", n, len(line), line[len(line)-60:])
+		}
+	}
+}
+
 // However a message comes, it is cut in the same places, and has the same highlights.
 func TestCutsDoNotDependOnPieces(t *testing.T) {
 	long := strings.Repeat("some **bold** `code` ä ", maxWords/16)

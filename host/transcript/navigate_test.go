@@ -107,8 +107,9 @@ func TestNext(t *testing.T) {
 		session.TurnStart{Prompt: []session.Content{session.Text{Text: "p"}}},                              // row 0
 		session.MessageChunk{MessageID: "t", Role: session.RoleThought, Content: session.Text{Text: "hm"}}, // 2
 		done("c"), done("d"), // 3, 4
-		says("one\ntwo"), // 6 and 7
-		done("e"),        // 9
+		says("one\ntwo"),           // 6 and 7
+		done("e"),                  // 9
+		session.Notice{Title: "n"}, // 11
 	)
 	tr.Sync()
 	if _, ok := tr.Next(-1, Calls, true); ok {
@@ -132,6 +133,7 @@ func TestNext(t *testing.T) {
 		{9, Calls, true, "0 false"},
 		{100, Calls, false, "9 true"},
 		{9, Calls, false, "4 true"},
+		{100, Messages, false, "6 true"},
 		{0, "weather", true, "0 false"},
 	} {
 		row, ok := tr.Next(test.row, test.kind, test.forward)

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -69,6 +70,71 @@ func TestTitlesAreNotSaidAgain(t *testing.T) {
 			lines = append(lines, l.text)
 		}
 		check.Equal(t, strings.Join(lines, "|"), want, "%s", b)
+	}
+}
+
+// What a call is about is said once: by its title, without the words that its kind and the name of its file say
+// already, or else by its tool, its command or what it searches for.
+func TestWhatACallIsAbout(t *testing.T) {
+	const a = "/project/src/a.lua"
+	for _, c := range []struct {
+		kind              session.ToolKind
+		name, title, path string
+		line              int
+		input             string
+		want              string
+	}{
+		// A title that ends with the name of a file is given the line, unless it says one.
+		{session.KindSearch, "", "Look in a.lua", a, 3, "", "Look in a.lua:3"},
+		{session.KindSearch, "", "src/a.lua", a, 3, "", "src/a.lua:3"},
+		{session.KindSearch, "", "src/a.lua", a, 0, "", "src/a.lua"},
+		{session.KindSearch, "", "Look in a.lua:7", a, 3, "", "Look in a.lua:7"},
+		{session.KindSearch, "", "a.lua and more", a, 3, "", "a.lua and more"},
+		{session.KindSearch, "", "Look", a, 3, "", "Look  src/a.lua:3"},
+		{session.KindSearch, "", "", a, 3, "", "src/a.lua:3"},
+		{session.KindSearch, "", "rc/a.lua", "/project/src/a.lua", 0, "", "rc/a.lua"},
+		{session.KindSearch, "", "a.lua", a, 0, "", "src/a.lua"},
+		{session.KindSearch, "", "List files", "/project", 0, "", "List files"},
+		{session.KindSearch, "", "", "/project", 0, "", "."},
+		{session.KindSearch, "", "grep", "", 0, `{"pattern": "needle"}`, "needle"},
+		{session.KindSearch, "", "grep", "", 0, `{"query": "needle"}`, "needle"},
+		{session.KindSearch, "", "grep", "", 0, "", "grep"},
+		{session.KindSearch, "", "needle in hay", "", 0, `{"pattern": "needle"}`, "needle in hay"},
+		{session.KindSearch, "", "src/*.lua", "", 0, `{"pattern": "needle"}`, "src/*.lua"},
+		{session.KindSearch, "", "`needle`", "", 0, `{"pattern": "hay"}`, "`needle`"},
+		{session.KindFetch, "web", "", "", 0, `{"command": "make"}`, "web"},
+		{session.KindExecute, "bash", "", "", 0, `{"command": "make"}`, "make"},
+		{session.KindExecute, "bash", "`make`", a, 3, "", "make"},
+		{session.KindThink, "", "`it`", "", 0, "", "`it`"},
+		{session.KindRead, "", "Read x", "", 0, "", "x"},
+		{session.KindRead, "", "Readme", "", 0, "", "Readme"},
+		{session.KindRead, "", "Reading the file", a, 3, "", "src/a.lua:3"},
+		{session.KindRead, "", "a.lua:7", a, 3, "", "src/a.lua:7"},
+		{session.KindRead, "ReadFile", "ReadFile", a, 0, "", "src/a.lua"},
+		{session.KindRead, "ReadFile", "2", a, 0, "", "src/a.lua  2"},
+		{session.KindRead, "", "Look at it", a, 0, "", "src/a.lua  Look at it"},
+		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "src/a.lua  it"},
+		{session.KindFetch, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "it"},
+		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua", "x": "` + strings.Repeat("x", maxInput) + `"}`, "it"},
+		{session.KindOther, "", "plan", "", 0, `{"todos": [{"content": "a", "status": "completed"}, {"content": "b"}]}`, "1 of 2 done  … +2 lines"},
+		{session.KindRead, "", "plan", "", 0, `{"todos": [{"content": "a", "status": "completed"}]}`, "plan"},
+	} {
+		p := call(c.kind, session.StatusCompleted, c.title)
+		p.Name = acp.Set(c.name)
+		if c.path != "" {
+			p = at(p, c.path, c.line)
+		}
+		if c.input != "" {
+			p.RawInput = acp.Set(json.RawMessage(c.input))
+		}
+		_, _, b := shown(t, p)
+		_, got, _ := strings.Cut(b.lines[0].text[len("  ✓ "):], " ") // behind the icon
+		label := kindLabels[c.kind]
+		if strings.HasPrefix(got, "plan ") {
+			label = "plan"
+		}
+		got = strings.TrimSpace(strings.TrimPrefix(got, label))
+		check.Equal(t, got, c.want, fmt.Sprintf("of %q, %q at %q", c.kind, c.title, c.path)+" is said %q")
 	}
 }
 
@@ -414,42 +480,106 @@ func TestRowsAreFollowed(t *testing.T) {
 
 func TestWhole(t *testing.T) {
 	long := strings.Repeat("é", 1500) // 3000 bytes
+	text := func(w Whole) string {
+		var texts []string
+		for l, ok := w.Lines(); ok; l, ok = w.Lines() {
+			texts = append(texts, l.Text)
+		}
+		return strings.Join(texts, "\n")
+	}
+	with := func(content ...session.ToolCallContent) session.Update {
+		p := call(session.KindOther, session.StatusCompleted, "a", content...)
+		p.RawInput, p.RawOutput = acp.Set(json.RawMessage(`{"b":1}`)), acp.Set(json.RawMessage("no json"))
+		return p
+	}
 	patch := session.ContentItem{Content: session.Text{Text: "a\nb"}}
 	for name, test := range map[string]struct {
 		update session.Update
 		lang   string
 		want   string
+		name   string // "" for a
 	}{
-		"prose":        {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a"},
-		"output":       {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a"},
-		"colours":      {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a"},
-		"json":         {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}"},
-		"a fence":      {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return"},
-		"a diff":       {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b"},
-		"a new file":   {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b"},
-		"a patch":      {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b"},
-		"two":          {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}"},
-		"a long line":  {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:]},
-		"a message":    {says("hello\n"), "markdown", "hello"},
-		"a notice":     {session.Notice{Title: "a", Description: "b"}, "", "a\nb"},
-		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b"},
-		"its words":    {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb"},
-		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", ""},
-		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short"},
+		"prose":        {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a", ""},
+		"output":       {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a", ""},
+		"colours":      {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a", ""},
+		"json":         {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}", ""},
+		"a fence":      {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return", ""},
+		"a diff":       {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
+		"a new file":   {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b", ""},
+		"a patch":      {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b", ""},
+		"two":          {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}", ""},
+		"a long line":  {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:], ""},
+		"a message":    {says("hello\n"), "markdown", "hello", "message"},
+		"a notice":     {session.Notice{Title: "a", Description: "b"}, "", "a\nb", "notice"},
+		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b", "plan"},
+		"its words":    {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb", "plan"},
+		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", "", ""},
+		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short", "summary"},
+		"a terminal": {
+			call(session.KindExecute, session.StatusCompleted, "a", session.TerminalRef{TerminalID: "t"}, session.TerminalRef{TerminalID: "u"}),
+			"", "a\nb", "",
+		},
+		"a terminal and text": {
+			call(session.KindExecute, session.StatusCompleted, "a", session.TerminalRef{TerminalID: "t"}, output("c")),
+			"", "── Terminal \na\nb\n\n── Text \nc", "",
+		},
+		"a link": {
+			call(session.KindRead, session.StatusCompleted, "a", session.ContentItem{Content: session.ResourceLink{URI: "file:///b", Name: "b"}}),
+			"", "[b] file:///b", "",
+		},
+		"input and output":     {with(), "", "── Input \n{\n  \"b\": 1\n}\n\n── Output \nno json", ""},
+		"a diff and its input": {with(change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
+		"a number":             {call(session.KindThink, session.StatusCompleted, "a", output("12")), "markdown", "12", ""},
+		"text in brackets":     {call(session.KindThink, session.StatusCompleted, "a", output("[x] done")), "markdown", "[x] done", ""},
+		"text, input and output": {
+			with(output("c")), "", "── Text \nc\n\n── Input \n{\n  \"b\": 1\n}\n\n── Output \nno json", "",
+		},
+		"no title": {call(session.KindExecute, session.StatusCompleted, "", output("b")), "", "b", "c"},
+		"an image": {
+			session.MessageChunk{Role: session.RoleAgent, Content: session.Image{MimeType: "image/png", Data: "AAAA"}},
+			"markdown", "\n[image image/png 3 bytes]", "message",
+		},
+		"a prompt": {
+			prompt(session.Text{Text: "see"}, session.ForAgent{Content: session.Resource{URI: "file:///b", Text: "text of b"}}),
+			"markdown", "see\nfile:///b\ntext of b", "message",
+		},
+		"an error": {session.TurnEnd{StopReason: session.StopError, Error: "died", Detail: "of\nage"}, "", "died\nof\nage", "error"},
 	} {
-		_, tr, _ := shown(t, test.update)
-		w := tr.Whole(0)()
-		var texts []string
-		for l, ok := w.Lines(); ok; l, ok = w.Lines() {
-			texts = append(texts, l.Text)
-		}
-		if got := strings.Join(texts, "\n"); got != test.want || w.Lang != test.lang {
-			t.Errorf("%s is %q of %q, want %q", name, got, w.Lang, test.want)
+		w, tr, b := shown(t)
+		w.terminals["t"] = Screenful{Lines: []styled.Line{{Text: "a"}, {Text: "b"}}, Total: 2}
+		w.apply(test.update)
+		tr.Sync()
+		b.take(t, tr, 1<<30)
+		whole := tr.Whole(len(b.lines) - 1)()
+		if got := text(whole); got != test.want || whole.Lang != test.lang || whole.Name != cmp.Or(test.name, "a") {
+			t.Errorf("%s is %q, named %q, of %q, want %q", name, got, whole.Name, whole.Lang, test.want)
 		}
 	}
 	_, tr, _ := shown(t, session.UnknownUpdate{Type: "x"})
 	if tr.Whole(0) != nil || tr.Whole(100) != nil {
 		t.Error("what is not known is no block")
+	}
+	if _, tr, _ := shown(t, session.TurnEnd{StopReason: session.StopCancelled}); tr.Whole(0) != nil {
+		t.Error("there is more about an end that is no error")
+	}
+}
+
+// The output of the command at a row is shown whole, or else that of the last one with any.
+func TestOutput(t *testing.T) {
+	named := func(id string, kind session.ToolKind, content ...session.ToolCallContent) session.Update {
+		p := call(kind, session.StatusCompleted, id, content...)
+		p.ID = id
+		return p
+	}
+	_, tr, b := shown(t,
+		named("one", session.KindExecute, output("1")), named("two", session.KindExecute, output("2")),
+		named("silent", session.KindExecute), named("read", session.KindRead, output("r")),
+	)
+	for at, want := range map[string]string{"one": "one", "two": "two", "silent": "two", "read": "two"} {
+		check.Equal(t, tr.Output(b.rowOf(at))().Name, want, "at "+at+" it is that of %s")
+	}
+	if _, tr, _ := shown(t, named("silent", session.KindExecute), named("read", session.KindRead, output("r"))); tr.Output(0) != nil {
+		t.Error("without a command there is output")
 	}
 }
 
@@ -487,6 +617,14 @@ func TestInspect(t *testing.T) {
 	if tr.Inspect(50) != nil {
 		t.Error("there is no call at row 50")
 	}
+	_, tr, _ = shown(t, call(session.KindRead, session.StatusInProgress, ""))
+	got = ""
+	for _, l := range tr.Inspect(0) {
+		got += l.Text + "\n"
+	}
+	want = "c\nkind     read\nstatus   in progress, 1:39\nbegun    " + time.Unix(1, 0).Format(time.TimeOnly) +
+		"\nid       c\n\nThe agent reported neither input nor output.\n"
+	check.Equal(t, got, want, "of a call without more it tells\n%s")
 }
 
 // Code in the body of a call is told when it is there, and again when it was replaced.

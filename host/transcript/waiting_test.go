@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,15 @@ func TestWaitingPromptBecomesTheMessage(t *testing.T) {
 	shows("  i hello\n\none\n**two**\n@ a\n\nIt is\n\nthree … +2 lines", 2)
 	if l := b.lines[2].String() + b.lines[3].String(); !strings.Contains(l, "Bold") || strings.Contains(l, "waiting") {
 		t.Errorf("what was said looks so:\n%s", l)
+	}
+	for row, want := range map[int]string{0: "", 3: "one\n**two** false", 6: "", len(b.lines) - 1: "three\n\nfour true", 100: "", -1: ""} {
+		got := ""
+		if m, waiting := tr.Prompt(row); m != nil {
+			got = fmt.Sprint(m.Text(), " ", waiting)
+		} else if waiting {
+			got = "waits"
+		}
+		check.Equal(t, got, want, fmt.Sprintf("at row %d is the prompt", row)+" %q")
 	}
 	w.apply(says(" so"))
 	sync()
