@@ -20,7 +20,7 @@ type leaving struct {
 	left atomic.Int32 // how many calls it still answers
 }
 
-var errLeft = errors.New("Neovim is gone")
+var errLeft = errors.New("there is no Neovim any more")
 
 func (l *leaving) CallBuffers(ctx context.Context, fn string, args, result any) error {
 	if l.left.Add(-1) < 0 {
