@@ -58,9 +58,9 @@ type Restored struct {
 	Mode fs.FileMode
 	// Saved says that the bytes have nothing of what is unsaved in the file's buffer; otherwise that is left out.
 	Saved bool
-	// Buffer computes the new text of a buffer with unsaved text from its present one, mine; nil merges the disk's into
-	// that. It must be pure.
-	Buffer func(mine string) string
+	// Buffer computes the new text of a buffer with unsaved text from its present one, mine; where it cannot, or is nil, the
+	// disk's is merged into that. It must be pure.
+	Buffer func(mine string) (text string, ok bool)
 }
 
 // Restore gives a file what it had. Its buffer syncs as with any other program's write, and the user's unsaved lines

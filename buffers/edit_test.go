@@ -816,8 +816,8 @@ func TestRestoreUnderAnotherText(t *testing.T) {
 			n.change(path, noFile)
 			n.keys("jAs<Esc>omine<Esc>")
 			got, err := n.asked(func(done func(buffers.Written, error)) {
-				n.files.Restore(context.Background(), buffers.Restored{Path: path, Data: []byte(data), Mode: 0o644, Saved: true, Buffer: func(mine string) string {
-					return strings.Replace(mine, "agents\n", "", 1)
+				n.files.Restore(context.Background(), buffers.Restored{Path: path, Data: []byte(data), Mode: 0o644, Saved: true, Buffer: func(mine string) (string, bool) {
+					return strings.Replace(mine, "agents\n", "", 1), true
 				}}, done)
 			})
 			must.Do(t, err)

@@ -36,9 +36,9 @@ type how struct {
 	idle  bool // no agent is working: the change is the user's
 	// byUser says that the user wrote the file from another buffer.
 	byUser bool
-	large  bool                     // only tell the user
-	once   bool                     // fail with errLocked if text cannot be changed now; otherwise wait
-	buffer func(mine string) string // see Restored
+	large  bool                             // only tell the user
+	once   bool                             // fail with errLocked if text cannot be changed now; otherwise wait
+	buffer func(mine string) (string, bool) // see Restored
 }
 
 // syncResult is the result of a sync.
@@ -326,15 +326,17 @@ func (o *syncing) compare(ctx context.Context) (outcome, error) {
 		return applied, nil
 	}
 	after := o.text
-	switch {
-	case !o.buf.Modified:
-	case o.buffer != nil:
-		if after = Lined(o.buffer(Lined(o.mine))); !ended(o.text) {
+	if o.buf.Modified {
+		var computed bool
+		if o.buffer != nil {
+			after, computed = o.buffer(Lined(o.mine))
+		}
+		if !computed {
+			after, o.conflicts = o.merge(o.path, o.mine, o.text, o.own)
+			o.now.base = o.takenOver(o.path, o.mine, after, o.conflicts)
+		} else if after = Lined(after); !ended(o.text) {
 			after = strings.TrimSuffix(after, "\n")
 		}
-	default:
-		after, o.conflicts = o.merge(o.path, o.mine, o.text, o.own)
-		o.now.base = o.takenOver(o.path, o.mine, after, o.conflicts)
 	}
 	if o.encoding != "" {
 		if _, err := o.form.encode(after); err != nil {

@@ -167,7 +167,7 @@ func (l *Ledger) restore(p target, done func(error)) {
 		l.originals.keepDisk(p.path, p.now)
 		l.makeRoom(p.path)
 		l.config.Files.Restore(context.Background(), buffers.Restored{
-			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.buffer,
+			Path: p.path, Data: data, Mode: cmp.Or(p.want.Mode, seen.Mode, 0o644), Saved: saved, Buffer: p.taken.inBuffer(),
 		}, l.applied(ended(done)))
 	})
 }
@@ -283,7 +283,7 @@ func (l *Ledger) moveBack(p target, done func(error)) {
 	}
 	// A buffer may show what was there before: it gets what is wanted, along with its unsaved text.
 	l.config.Files.Restore(context.Background(), buffers.Restored{
-		Path: p.back, Data: data, Mode: cmp.Or(p.want.Mode, modeOf(p.path)), Saved: saved, Buffer: p.taken.buffer,
+		Path: p.back, Data: data, Mode: cmp.Or(p.want.Mode, modeOf(p.path)), Saved: saved, Buffer: p.taken.inBuffer(),
 	}, l.applied(func(_ buffers.Written, err error) {
 		if err != nil {
 			done(err)

@@ -185,7 +185,7 @@ func (l *Ledger) unsavedToSave() (list []saved.Unsaved) {
 // takenToSave returns what files get back that were taken away under buffers, for the host that takes the session up.
 func (l *Ledger) takenToSave() (list []saved.Taken) {
 	save := func(r returning) saved.Returning {
-		return saved.Returning{Disk: r.disk, Had: r.had, Lost: r.buffer == nil}
+		return saved.Returning{Disk: r.disk, Had: r.had, Lost: r.buffer == nil, Anew: r.anew}
 	}
 	for _, path := range slices.Sorted(maps.Keys(l.taken)) {
 		is := l.taken[path]
@@ -203,7 +203,7 @@ func (l *Ledger) takeUpTaken(was []saved.Taken, began func(time.Time) *turn) {
 			continue
 		}
 		back := func(r saved.Returning) returning {
-			b := returning{disk: r.Disk, had: r.Had}
+			b := returning{disk: r.Disk, had: r.Had, anew: r.Anew}
 			if !r.Lost {
 				b.buffer = withoutAgents(is.From, r.Had)
 			}

@@ -810,34 +810,48 @@ func TestRemovedBesideTheUsersCopy(t *testing.T) {
 }
 
 // Where another file is made at the place of one that was moved away, a buffer without unsaved text shows that, and has nothing
-// of the moved one any more: what the user types then is theirs when that goes back, also if the agent had written the same.
+// of the moved one any more but what the user brings back: what they typed, and that alone, is merged into what goes back.
 func TestTypedWhereAFileWasMovedAwayAndMadeAnew(t *testing.T) {
 	t.Parallel()
-	for _, unsaved := range []bool{false, true} {
+	for typed, c := range map[string]struct {
+		unsaved, killed bool
+		want            string
+	}{
+		"u4\n":         {want: "f1\nf2\nu4\n"},
+		"u5\n":         {killed: true, want: "f1\nf2\nu5\n"},
+		"":             {want: "f1\nf2\n"},
+		"f1\na3\nu4\n": {want: "f1\nu4\n"},
+		"a6\nu4\n":     {unsaved: true, want: "f1\nf2\nu0\n"},
+	} {
 		w := newWorld(t)
-		w.write("f", "f1\n")
+		w.named()
+		w.write("f", "f1\nf2\n")
 		w.edit("f")
 		w.begin()
-		w.write("f", "f1\na2\n")
+		w.sync()
+		w.write("f", "f1\na3\nf2\n")
 		w.sees("f")
-		if unsaved {
-			w.types("f", func(now string) string { return now + "u3\n" })
+		if c.unsaved {
+			w.types("f", func(now string) string { return now + "u0\n" })
 		}
 		w.move("f", "g")
 		w.sees("f")
 		w.end()
 		w.begin()
-		w.write("f", "")
+		w.sync()
+		w.write("f", "a6\n")
 		w.sees("f")
-		w.end()
-		want := "f1\nu3\n"
-		if !unsaved {
-			w.types("f", func(string) string { return "a2\n" })
-			want = "a2\n"
+		if c.killed {
+			w.killed(true)
+		} else {
+			w.end()
+		}
+		if !c.unsaved {
+			w.types("f", func(string) string { return typed })
 		}
 		w.decide(review.Reject, "f")
 		w.decide(review.Reject, "")
-		check.Equal(t, w.tree(), `f 644 "f1\n"`, "unsaved %v: there is %s", unsaved)
-		check.Equal(t, w.sees("f"), want, "unsaved %v: the buffer has %q", unsaved)
+		check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "%q: there is %s", typed)
+		check.Equal(t, w.sees("f"), c.want, "%q: the buffer has %q", typed)
 	}
 }

@@ -162,7 +162,7 @@ func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Ide
 	case c.Deleted:
 		lost = l.removedUnder(c.Path, c.before)
 	case c.Created && !c.Unsaved:
-		l.nothingInBuffer(c.Path) // it has what the disk has
+		l.madeAnew(c.Path)
 	}
 	if l.cameByMove(t, c, file) {
 		l.hasSeen(t, c, file)
@@ -175,6 +175,9 @@ func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Ide
 	anew := c.Created && c.Unsaved && c.disk.Exists
 	if anew && was.Exists {
 		l.record.Held(c.Path, was)
+	}
+	if is, recorded := l.record.Present(c.Path); recorded && c.Unsaved && isText(is) && is.SameText(was) {
+		was.Form = is.Form // the disk's is of another text
 	}
 	if was.Exists {
 		l.record.Now(c.Path, was)

@@ -254,7 +254,34 @@ type conflict struct {
 type returning struct {
 	disk   review.Content           // none where it is not known
 	had    review.Image             // what the record or turn had when the buffer last followed it
-	buffer func(mine string) string // see [buffers.Restored]; nil if that has nothing of it
+	buffer func(mine string) string // what its buffer gets; nil if that has nothing of it
+	// anew is set where the buffer has followed another file since, which the agent has made in its place: then it has something
+	// of this one only if the user has brought that back.
+	anew bool
+}
+
+// inBuffer is the Buffer of [buffers.Restored] for a file that comes back.
+func (r returning) inBuffer() func(mine string) (string, bool) {
+	if r.buffer == nil {
+		return nil
+	}
+	return func(mine string) (string, bool) {
+		has := review.Text(mine)
+		if r.anew && common(has, r.disk).Text+common(has, r.had.Present()).Text == "" {
+			return "", false
+		}
+		return r.buffer(mine), true
+	}
+}
+
+// madeAnew says that the buffer of a file that was taken away has followed another one, which the agent has made there.
+func (l *Ledger) madeAnew(path string) {
+	for to, was := range l.taken {
+		if was.path == path {
+			was.all.anew, was.its.anew = true, true
+			l.taken[to] = was
+		}
+	}
 }
 
 // nothingInBuffer says that no buffer has anything of a file that was taken away any more: the user has read it anew, or
@@ -335,8 +362,8 @@ func (l *Ledger) noteTaken(path string, was review.Content) {
 	}
 	all, its := l.record.Image(path), l.turn.Image(path)
 	l.taken[path] = taken{
-		path: path, all: returning{disk(nil, all), all, withoutAgents(path, all)},
-		its: returning{disk(l.turn.Turn, its), its, withoutAgents(path, its)}, turn: l.turn.Turn,
+		path: path, all: returning{disk: disk(nil, all), had: all, buffer: withoutAgents(path, all)},
+		its: returning{disk: disk(l.turn.Turn, its), had: its, buffer: withoutAgents(path, its)}, turn: l.turn.Turn,
 	}
 }
 

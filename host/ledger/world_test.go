@@ -877,10 +877,12 @@ func (w *world) Restore(_ context.Context, r buffers.Restored, done func(buffers
 	}
 	if b := w.bufs[path]; b != nil && err == nil {
 		text := buffers.Decoded(data)
-		if r.Buffer != nil && b.text != b.synced {
-			b.text = r.Buffer(b.text)
-		} else {
+		if r.Buffer == nil || b.text == b.synced {
 			b.text, _ = buffers.Merge(b.synced, b.text, text)
+		} else if after, computed := r.Buffer(b.text); computed {
+			b.text = after
+		} else { // it was in step with no file
+			b.text = text + b.text
 		}
 		b.synced, b.form, b.gone = text, buffers.Form(data), false
 	}

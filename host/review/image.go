@@ -13,6 +13,14 @@ func (r *Record) Image(path string) Image {
 	return Image{&is}
 }
 
+// Present returns what the file was at that moment, nothing where the record had nothing of it.
+func (i Image) Present() Content {
+	if i.file == nil {
+		return Content{}
+	}
+	return i.file.Present
+}
+
 // GoneFrom says what a buffer had of a file that the agent has removed under it, if the disk had another text: nothing for
 // the same.
 func (r *Record) GoneFrom(path string, had Image) {

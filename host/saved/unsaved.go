@@ -57,6 +57,7 @@ type Returning struct {
 	Disk review.Content
 	Had  review.Image
 	Lost bool // the buffer has nothing of it any more
+	Anew bool // the buffer has followed another file since, which was made in its place
 }
 
 // savedTaken is a Taken with names instead of texts.
@@ -70,6 +71,7 @@ type savedReturning struct {
 	Disk review.Content
 	Had  [][]byte // the groups of a record with that image alone
 	Lost bool
+	Anew bool
 }
 
 func encodeTaken(list []Taken, name func(string) string) ([]byte, error) {
@@ -81,7 +83,7 @@ func encodeTaken(list []Taken, name func(string) string) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			*is = savedReturning{r.Disk, had, r.Lost}
+			*is = savedReturning{r.Disk, had, r.Lost, r.Anew}
 			is.Disk.Text = name(r.Disk.Text)
 		}
 	}
@@ -101,7 +103,7 @@ func decodeTaken(data []byte, text func(name string) (string, error)) ([]Taken, 
 			if err != nil {
 				return nil, err
 			}
-			*is = Returning{r.Disk, had, r.Lost}
+			*is = Returning{r.Disk, had, r.Lost, r.Anew}
 			if is.Disk.Text, err = text(r.Disk.Text); err != nil {
 				return nil, err
 			}

@@ -639,3 +639,29 @@ func TestTheLastEndOfLineUnderUnsavedText(t *testing.T) {
 		check.Equal(t, s.ReadFile(path), "f1\nu\nf2\n", "the file is %q")
 	})
 }
+
+// A text with letters that show its encoding, which the user has brought back in the buffer over a file without any, is in its own
+// encoding where the undo of a turn writes it: also if somebody has looked before the agent writes it anew.
+func TestEncodingOfWhatAnUndoWrites(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p, path, buf := s.BeginWithFile("a", "f\xfc\n")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 1, true, { 'u1', 'u2' })`, buf)
+		turn := s.Prompt(p, "change it twice")
+		must.Do(t, os.WriteFile(path, []byte("a1\n"), 0o644))
+		s.AwaitBuffer(buf, "a1\nu1\nu2")
+		s.Lua(nil, `vim.api.nvim_buf_call(..., function() vim.cmd('silent undo') end)`, buf)
+		s.AwaitBuffer(buf, "fü\nu1\nu2")
+		p.ToolCall("look", "edit", obj{"locations": []any{obj{"path": path}}})
+		p.Finish("look", nil)
+		s.Sync()
+		p.ReadFile(path, nil)
+		p.WriteFile(path, "fü\na2\nu2\n")
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.AwaitBuffer(buf, "fü\nu1\nu2")
+		s.Sync()
+		check.Contains(t, s.ReadFile(path), "f\xfc\n", "the file is %q")
+	})
+}
