@@ -21,7 +21,7 @@ func inData(data, text string) string {
 }
 
 // missing is what the chat says of puppet, which is not installed.
-const missing = "Puppet is not installed: there is no /puppet on the PATH.\n"
+const missing = "Puppet is not installed: /puppet does not exist or is not executable.\n"
 
 // What goes wrong where the user is told less, or nothing, is in the log.
 func TestWhatTheLogSays(t *testing.T) {
