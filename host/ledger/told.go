@@ -348,7 +348,7 @@ func (l *Ledger) beganAfter(t *turn, w toldChange) bool {
 			return false
 		}
 		is, known := l.originals.content(s)
-		return !known || is.SameText(w.disk) // the agent may have written it in the same tick of the clock
+		return !known || is.SameText(w.disk) && is.Form == w.disk.Form // the agent may have written it in the same tick of the clock
 	}
 	_, seen := t.seen[w.Path]
 	return !seen && t.previous != nil && t.first.Whole(w.Path) && t.first.State(w.Path).Kind == checkpoint.None

@@ -402,22 +402,25 @@ func (w *world) texts() string {
 	return strings.Join(list, " ")
 }
 
-// What the agent writes in the tick of the clock in which the file was changed before the prompt is the agent's.
+// What the agent writes in the tick of the clock in which the file was changed before the prompt is the agent's, also if only
+// line ends are.
 func TestWrittenInTheTickBeforeThePrompt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("f", "f1\n")
-	w.edit("f")
-	w.begin()
-	at := changedAt(w.path("f"))
-	w.write("f", "f1\na1\n")
-	w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "f1\na1\n", "f1\na1\n"
-	w.ledger.Took(buffers.Written{
-		Path: w.path("f"), Buf: 1, Changed: true, Before: new("f1\n"), After: new("f1\na1\n"), Disk: new("f1\na1\n"),
-		FormBefore: plain, FormAfter: plain, At: at, ReadAt: time.Now(),
-	}, "disk", false)
-	w.end()
-	check.Equal(t, w.changes(), "modified f -1,0+2,1\n", "listed is %q")
+	for after, want := range map[string]string{"f1\na1\n": "modified f -1,0+2,1\n", "f1\r\n": "modified f\n"} {
+		w := newWorld(t)
+		w.write("f", "f1\n")
+		w.edit("f")
+		w.begin()
+		at, text, form := changedAt(w.path("f")), buffers.Decoded([]byte(after)), buffers.Form([]byte(after))
+		w.write("f", after)
+		b := w.bufs[w.path("f")]
+		b.text, b.synced, b.form = text, text, form
+		w.ledger.Took(buffers.Written{
+			Path: w.path("f"), Buf: 1, Changed: true, Before: new("f1\n"), After: &text, Disk: &text,
+			FormBefore: plain, FormAfter: form, At: at, ReadAt: time.Now(),
+		}, "disk", false)
+		w.end()
+		check.Equal(t, w.changes(), want, "listed is %q")
+	}
 }
 
 // That a file is gone may be told twice, by a look and by the watch: an undo of the turn brings it back.
