@@ -503,6 +503,10 @@ func (w *Watch) tellLimit(err error) {
 // remember notes what the disk has for a newly watched file.
 func (w *Watch) remember(path string, disk *DiskState) {
 	w.order(path, func(real string) {
+		l, failed := w.files.live(w.ctx, real)
+		if failed == nil && l.Disk != nil && *l.Disk == l.Written { // the user may have written it since
+			disk = (*DiskState)(l.Disk)
+		}
 		at, err := w.files.remember(real, disk)
 		gone := err != nil
 		if missing(err) && disk != nil && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
@@ -514,7 +518,6 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		if disk != nil && (stamp(*disk) != at || err != nil) {
 			w.touch(path) // it has changed since Neovim read it
 		}
-		l, failed := w.files.live(w.ctx, real)
 		saved := !gone && failed == nil && l.Buf != 0 && l.Written == at // already
 		w.tellOpened(real, Opened{Loaded: true, Saved: saved})
 	})

@@ -899,18 +899,22 @@ func TestChangesWhileNoAgentWorks(t *testing.T) {
 	})
 }
 
-// What was done to a file that a buffer has just begun to show is told by the time that all is said to be settled.
+// What was done to a file that a buffer has just begun to show, and that the user has written since, once or more often, is
+// told by the time that all is said to be settled.
 func TestSettlingKnowsWhatIsNewlyShown(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		w := n.follow()
-		known := w.holdTracked()
-		n.lua("vim.cmd('silent edit ' .. ... .. ' | silent write') os.remove(...)", n.put("a.txt", "one\n"))
-		known()
-		done := make(chan struct{})
-		w.watch.Settle(func() { close(done) })
-		<-done
-		if told := w.changes(); len(told) != 1 || !told[0].Deleted {
-			t.Errorf("told: %+v", told)
+		for i, writes := range []string{"silent write", "silent write | silent $put ='two' | silent write"} {
+			known := w.holdTracked()
+			n.lua("vim.cmd('silent edit ' .. ... .. ' | "+strings.ReplaceAll(writes, "'", "\\'")+"') os.remove(...)", n.put(fmt.Sprint(i), "one\n"))
+			known()
+			done := make(chan struct{})
+			w.watch.Settle(func() { close(done) })
+			<-done
+			want := []string{`"one\n"`, `"one\ntwo\n"`}[i]
+			if told := w.changes(); len(told) != 1 || !told[0].Deleted || said(told[0].Before) != want {
+				t.Errorf("%s: told: %+v", writes, told)
+			}
 		}
 	})
 }

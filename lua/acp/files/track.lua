@@ -321,6 +321,7 @@ local function start(limit)
     know(event.buf)
     local b = note_written(event, false)
     if b and not M.saving then
+      report_now() -- of a new name, before the agent can do anything to the file
       require('acp.rpc.host').notify('file_saved', { name = b.name })
     end
   end)
