@@ -104,6 +104,8 @@ type Written struct {
 	// Before and After are the text that the user saw at Path before, and sees now: the buffer's if one shows the file,
 	// otherwise the disk's. nil is no file, or an unknown text.
 	Before, After *string
+	// Shown is the text before that the user was shown with After, and accepted, if that is not Before.
+	Shown *string
 	// FormBefore and FormAfter are their forms on disk, see [Form]; "" is no file. A change may be one of the form
 	// alone.
 	FormBefore, FormAfter string

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -31,7 +32,7 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 		r.Changed("f", review.Text(c.before), review.Text(c.past))
 		before, _ := r.File("f")
 		r.Changed("f", review.Text(c.past), review.Text(c.written))
-		keepWritten(r, "f", before, review.Text(c.past), review.Text(c.written))
+		keepWritten(r, "f", before, review.Text(c.past), review.Text(c.written), nil)
 		f, _ := r.File("f")
 		var states []review.State
 		for _, h := range f.Hunks {
@@ -49,15 +50,15 @@ func TestWhatWasAcceptedBeforeIsKept(t *testing.T) {
 	} {
 		r := review.New(1 << 20)
 		r.Changed("f", c.was, c.is)
-		keepWritten(r, "f", review.File{}, c.was, c.is)
+		keepWritten(r, "f", review.File{}, c.was, c.is, nil)
 		if f, known := r.File("f"); !known || f.State != review.Kept {
 			t.Errorf("%s: the file is %q", name, f.State)
 		}
 	}
 	r := review.New(1 << 20)
 	r.Changed("f", review.Text("a\n"), review.Text("b\n"))
-	keepWritten(r, "f", review.File{}, review.Text("b\n"), review.Text("b\n"))
-	keepWritten(r, "other", review.File{}, review.Text("b\n"), review.Text("c\n"))
+	keepWritten(r, "f", review.File{}, review.Text("b\n"), review.Text("b\n"), nil)
+	keepWritten(r, "other", review.File{}, review.Text("b\n"), review.Text("c\n"), nil)
 	if f, _ := r.File("f"); f.State != review.Pending {
 		t.Errorf("by a write that changes nothing the file is %q", f.State)
 	}
@@ -150,7 +151,7 @@ func TestWhatWasMadeBeforeAnAcceptedWriteWaits(t *testing.T) {
 		r.Changed("f", c.before, c.past)
 		before, _ := r.File("f")
 		r.Changed("f", c.past, c.written)
-		keepWritten(r, "f", before, c.past, c.written)
+		keepWritten(r, "f", before, c.past, c.written, nil)
 		p, err := r.Plan("f", review.Reject, review.Selection{})
 		if err != nil || p.Want != c.refused {
 			t.Errorf("%s: refused it is %+v (%v), wanted %+v", name, p.Want, err, c.refused)
@@ -495,6 +496,42 @@ func TestADecisionThatLeftNothingIsTakenBack(t *testing.T) {
 			w.makes(Decision{Path: made[0].Path(), Back: &made[0]})
 			w.decide(review.Reject, "")
 			check.Equal(t, w.sees(c.file), c.first, name+": taken back and refused, there is %q")
+		}
+	}
+}
+
+// What the user was shown of a write and has accepted is kept, also where the agent has emptied or removed the file by then,
+// which they could not see: all that the write makes of what they saw, and no more.
+func TestAcceptedWhereTheFileWasEmptiedMeanwhile(t *testing.T) {
+	const first, shown, written = "f1\nf2\nf3\nf4\nf5\nf6\n", "a1\nf2\nf3\nf4\nf5\nf6\n", "a1\nf2\nf3\na4\nf5\n"
+	for _, keeps := range []bool{false, true} { // what the agent had done before
+		for _, how := range []string{"empty", "gone"} {
+			w := newWorld(t)
+			w.write("f", first)
+			w.edit("f")
+			w.begin()
+			w.clientMakes("f", first, shown, keeps)
+			told := buffers.Written{Path: w.path("f"), Buf: 1, Changed: true, Shown: new(shown), After: new(written), Disk: new(written), FormAfter: plain}
+			if how == "gone" {
+				w.remove("f")
+				w.follow(w.path("f"), true)
+				told.Created = true
+			} else {
+				w.write("f", "")
+				w.follow(w.path("f"), true)
+				told.Before, told.FormBefore = new(""), plain
+			}
+			w.write("f", written)
+			b := w.bufs[w.path("f")]
+			b.text, b.synced, b.gone = written, written, false
+			w.ledger.Took(told, "fs", true)
+			w.end()
+			w.decide(review.Reject, "")
+			want := written
+			if !keeps {
+				want = strings.Replace(written, "a1", "f1", 1)
+			}
+			check.Equal(t, w.sees("f"), want, "%s, kept before %v: there is %q", how, keeps)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (l *Ledger) agentDid(t *turn, c toldChange, reviewed bool, file buffers.Ide
 		l.nothingUnsaved(c.Path) // the agent knew it
 	}
 	if reviewed {
-		keepWritten(l.record, c.Path, inRecord, c.before, c.now)
+		keepWritten(l.record, c.Path, inRecord, c.before, c.now, c.Shown)
 		l.originals.keepDisk(c.Path, c.now) // it may have to come back later
 		if is, _ := l.record.Present(c.Path); is.Opaque && is.SameText(c.now) {
 			l.originals.keepTextOf(is, c.now) // which the record does not have, as the file once had none

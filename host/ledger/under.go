@@ -61,7 +61,7 @@ func (l *Ledger) recordUnder(path string, of *turns.Turn) (r *review.Record, kno
 		r.Now(path, b.was)
 		r.Changed(path, b.was, b.is)
 		if b.kept && of == nil {
-			keepWritten(r, path, inRecord, b.was, b.is)
+			keepWritten(r, path, inRecord, b.was, b.is, nil)
 		}
 	}
 	return r, true

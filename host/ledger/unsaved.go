@@ -204,12 +204,12 @@ func (l *Ledger) unsavedGone(now fileState, loaded bool) (review.Content, bool) 
 			// The user accepted it in what the buffer had, but not that the agent had removed the file before.
 			was.Text, _ = buffers.Merge(inBuffer.Baseline.Text, b.was.Text, inBuffer.Accepted.Text)
 			l.agentChanged(b.turn, now.path, b.was, was)
-			keepWritten(l.record, now.path, inRecord, b.was, was)
+			keepWritten(l.record, now.path, inRecord, b.was, was, nil)
 			kept = false
 		}
 		l.agentChanged(b.turn, now.path, was, is)
 		if kept {
-			keepWritten(l.record, now.path, inRecord, was, is)
+			keepWritten(l.record, now.path, inRecord, was, is, nil)
 		}
 		l.take(b.turn)
 	}

@@ -102,7 +102,7 @@ func (rs *Requests) writeFile(f *fileRequest, real string, r session.WriteTextFi
 	reply := func(err error) { once.Do(func() { r.Reply(err) }) }
 	write := buffers.Write{Path: f.path, Real: real, Text: *f.text, Waiting: func() { reply(nil) }}
 	rs.base.Files.Write(f.ctx, write, func(w buffers.Written, err error) {
-		reviewed := err == nil && w.Changed && f.reviewed.made(w)
+		reviewed := err == nil && w.Changed && f.reviewed.made(&w)
 		if err == nil && w.Changed {
 			rs.config.Took(w, "fs", reviewed)
 		}

@@ -61,8 +61,8 @@ func (pw *pendingWrite) reviewed() {
 }
 
 // made reports whether a write did exactly what the user was shown: the same hunks, if the file changed at the last
-// moment.
-func (p *preview) made(w buffers.Written) bool {
+// moment, or the same text, if something else is gone with that; the write then says what they were shown.
+func (p *preview) made(w *buffers.Written) bool {
 	switch {
 	case p == nil:
 		return false
@@ -79,7 +79,14 @@ func (p *preview) made(w buffers.Written) bool {
 		return true
 	}
 	is := diff.Whole(w.Path, session.OperationModify, before, *w.After)
-	return unchanged(&p.file, &is)
+	if unchanged(&p.file, &is) {
+		return true
+	}
+	if *w.After != p.After || !p.Exists || w.Unsaved {
+		return false
+	}
+	w.Shown = &p.Before
+	return true
 }
 
 // writeError is what the agent is told about a write that was not made, or not as it wanted.
@@ -475,7 +482,8 @@ func (rs *Requests) writeOwn(f *fileRequest, real string, reply func(error)) {
 			own.done(failure)
 		}
 		if err == nil && w.Changed {
-			rs.config.Took(w, "fs", own.shown.made(w))
+			reviewed := own.shown.made(&w)
+			rs.config.Took(w, "fs", reviewed)
 		}
 		rs.base.Box.Put(func() {
 			rs.wrote(f.path, w, err)

@@ -167,7 +167,8 @@ func TestDecideAboutAnEditedText(t *testing.T) {
 	}
 }
 
-// What counts as kept is what the user was shown, not what has come to the file in the moment between.
+// What counts as kept is what the user was shown, not what has come to the file in the moment between: where the text is the
+// one they saw, it is said with which text it was shown.
 func TestWritesThatDoWhatWasShown(t *testing.T) {
 	text := func(s string) *string { return &s }
 	const before, after = "a\nb\nc\nd\n", "a\nB\nc\nd\n"
@@ -184,15 +185,23 @@ func TestWritesThatDoWhatWasShown(t *testing.T) {
 		{"the same beside a line of the user's", &shown, text("0\n" + before), text("0\n" + after), true},
 		{"more", &shown, text(before), text("a\nB\nc\nD\n"), false},
 		{"less", &shown, text(before), text(before), false},
-		{"a line of the user's is gone", &shown, text("0\n" + before), text(after), false},
+		{"a line of the user's is gone", &shown, text("0\n" + before), text(after), true},
+		{"it was emptied", &shown, text(""), text(after), true},
+		{"it was removed", &shown, nil, text(after), true},
 		{"something else", &shown, text(before), text("a\nBB\nc\nd\n"), false},
 		{"what is not known", &shown, text(before), nil, false},
 		{"a new file", &added, nil, text("a\n"), true},
 		{"another new file", &added, nil, text("b\n"), false},
 		{"a file taken as a whole", &preview{}, nil, nil, true},
 	} {
-		check.Equal(t, c.shown.made(buffers.Written{Path: "f", Before: c.before, After: c.after}), c.want,
-			"%s: %v", c.what)
+		w := buffers.Written{Path: "f", Before: c.before, After: c.after}
+		check.Equal(t, c.shown.made(&w), c.want, "%s: %v", c.what)
+		if other := strings.Contains(c.what, " is gone") || strings.Contains(c.what, "it was "); (w.Shown != nil) != other || other && *w.Shown != before {
+			t.Errorf("%s: it was shown with %v", c.what, w.Shown)
+		}
+	}
+	if unsaved := (buffers.Written{Path: "f", Before: text("0\n" + before), After: text(after), Unsaved: true}); shown.made(&unsaved) {
+		t.Error("what takes the user's unsaved line was shown")
 	}
 }
 
