@@ -134,6 +134,9 @@ func (l *Ledger) hearsOfUnsaved(c toldChange, reviewed bool) {
 	switch {
 	case c.Created, c.Unsaved && c.Behind == nil, reviewed && !c.Unsaved:
 		l.nothingUnsaved(c.Path) // which is certain
+		if c.Created && c.Unsaved {
+			l.noteUnsaved(l.turn, c.Path) // it had no file
+		}
 	case c.Unsaved:
 		l.noteUnsaved(l.turn, c.Path)
 	case c.Deleted || !c.before.Exists:

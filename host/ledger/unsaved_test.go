@@ -1297,3 +1297,46 @@ func TestTypedAndTakenBack(t *testing.T) {
 	})
 	w.end()
 }
+
+// A file that the agent makes again under unsaved text, where it had removed it in an earlier turn, was not there before that
+// turn: whether the user gives that text up in it or afterwards, an undo leaves no file, and a refusal what there was at first.
+func TestMadeAgainUnderWhatIsGivenUp(t *testing.T) {
+	for _, first := range []string{"", "f1\n"} {
+		for name, givesUp := range map[string]func(w *world){"closed": func(w *world) { w.wipe("f") }, "read anew": func(w *world) { w.rereads("f") }} {
+			for _, during := range []bool{true, false} {
+				for _, undo := range []bool{true, false} {
+					w := newWorld(t)
+					w.write("f", first)
+					w.edit("f")
+					w.begin()
+					w.clientWrites("f", first, "a1\n")
+					w.remove("f")
+					w.sees("f")
+					w.end()
+					w.types("f", func(string) string { return "a1\nu1\n" })
+					w.begin()
+					w.call(session.KindEdit, func() { w.write("f", "a5\na6\n") }, "f")
+					if during {
+						givesUp(w)
+					}
+					w.end()
+					if !during {
+						givesUp(w)
+					}
+					after, want := w.tree(), ""
+					if undo {
+						w.must(w.undo(false))
+					} else {
+						w.decide(review.Reject, "")
+						want = fmt.Sprintf("f 644 %q", first)
+					}
+					check.Equal(t, w.tree(), want, "%q, %s in the turn %v, undo %v: there is %s", first, name, during, undo)
+					if undo {
+						w.must(w.undo(true))
+						check.Equal(t, w.tree(), after, "%q, %s in the turn %v, done again: there is %s", first, name, during)
+					}
+				}
+			}
+		}
+	}
+}
