@@ -331,7 +331,7 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 			l.isUnderAgain(path, change, done)
 			return
 		}
-		its := func(other behind) bool { return other.began() == change.before && other.is == change.is }
+		its := func(other behind) bool { return other.began(path) == change.before && other.is == change.is }
 		for _, other := range l.behind[path] {
 			if its(other) && other.before.Exists && !isThere(path) {
 				l.agentChanged(nil, path, other.before, review.Content{}) // an earlier turn has removed it, which waits again

@@ -129,10 +129,14 @@ func (l *Ledger) cameUnder(t *turn, w buffers.Written, is review.Content, review
 	l.saveSoon()
 }
 
-// began returns what an undo of its turn gives the disk.
-func (b behind) began() review.Content {
-	if b.fresh {
+// began returns what an undo of its turn, if it has one, gives the disk. The user may have kept that the agent had removed the
+// file in the same turn.
+func (b behind) began(path string) review.Content {
+	switch {
+	case b.fresh:
 		return review.Content{}
+	case b.turn != nil && !b.before.Exists:
+		return b.turn.Baseline(path)
 	}
 	return b.before
 }
@@ -141,7 +145,7 @@ func (b behind) began() review.Content {
 func (l *Ledger) isBehind(path string, list []behind) {
 	l.behind[path] = list
 	if last := list[len(list)-1]; last.turn != nil && last.conflicts {
-		last.turn.Conflicted(path, last.began(), last.is)
+		last.turn.Conflicted(path, last.began(path), last.is)
 	}
 }
 

@@ -1340,3 +1340,39 @@ func TestMadeAgainUnderWhatIsGivenUp(t *testing.T) {
 		}
 	}
 }
+
+// A file that the agent removes, which the user keeps, and that it makes again under unsaved text in the same turn is there
+// again where that turn is undone, with what it was when the turn began. A refusal leaves what they kept.
+func TestMadeAgainAfterAKeptRemoval(t *testing.T) {
+	for _, changed := range []bool{false, true} { // by the agent before
+		for _, givesUp := range []func(*world){func(*world) {}, func(w *world) { w.wipe("f") }, func(w *world) { w.rereads("f") }} {
+			for _, undo := range []bool{true, false} {
+				w := newWorld(t)
+				w.write("f", "f1\n")
+				w.edit("f")
+				w.begin()
+				if changed {
+					w.clientWrites("f", "f1\n", "f1\na1\n")
+				}
+				w.remove("f")
+				w.sees("f")
+				w.decide(review.Keep, "f")
+				w.types("f", func(string) string { return "u1\n" })
+				w.write("f", "a5\n")
+				w.sees("f")
+				givesUp(w)
+				w.end()
+				after := w.tree()
+				if !undo {
+					w.decide(review.Reject, "")
+					check.Equal(t, w.tree(), "", "changed %v: refused there is %s", changed)
+					continue
+				}
+				w.must(w.undo(false))
+				check.Equal(t, w.tree(), `f 644 "f1\n"`, "changed %v: undone there is %s", changed)
+				w.must(w.undo(true))
+				check.Equal(t, w.tree(), after, "changed %v: done again there is %s", changed)
+			}
+		}
+	}
+}

@@ -157,6 +157,11 @@ func (t *Turn) Gone(path string) bool {
 // Before returns what a file was before the turn, with what the user has changed since: now is what is there.
 func (t *Turn) Before(path string, now review.Content) review.Content {
 	t.record.Now(path, now)
+	return t.Baseline(path)
+}
+
+// Baseline returns what a file that the turn has changed was before it.
+func (t *Turn) Baseline(path string) review.Content {
 	f, _ := t.record.File(path)
 	return f.Baseline
 }
