@@ -98,8 +98,7 @@ type Written struct {
 	Note     string // a sentence for the user, if there is something to say
 	Brief    string // the same in a few words, of conflicts alone
 	Deleted  bool   // the file no longer exists
-	ByUser   bool   // the user wrote it, from another buffer
-	unheard  bool   // the user wrote it from this one, in an autocommand that is not nested: Neovim told nobody
+	unheard  bool   // the user wrote it from its buffer, in an autocommand that is not nested: Neovim told nobody
 
 	// Before and After are the text that the user saw at Path before, and sees now: the buffer's if one shows the file,
 	// otherwise the disk's. nil is no file, or an unknown text.

@@ -30,12 +30,10 @@ var (
 
 // how says how a buffer is synced.
 type how struct {
-	saved bool // only note what the user has just written
-	empty bool // an empty file counts as such; otherwise it is errUnfinished
-	own   bool // on the user's behalf: the agent does not learn of it
-	idle  bool // no agent is working: the change is the user's
-	// byUser says that the user wrote the file from another buffer.
-	byUser bool
+	saved  bool                             // only note what the user has just written
+	empty  bool                             // an empty file counts as such; otherwise it is errUnfinished
+	own    bool                             // on the user's behalf: the agent does not learn of it
+	idle   bool                             // no agent is working: the change is the user's
 	large  bool                             // only tell the user
 	once   bool                             // fail with errLocked if text cannot be changed now; otherwise wait
 	buffer func(mine string) (string, bool) // see Restored

@@ -202,17 +202,6 @@ func (w *Watch) Saved(name string) {
 	}
 }
 
-// Overwritten says that the user has written a file from a buffer that does not show it: what another buffer then gets
-// from that is the user's.
-func (w *Watch) Overwritten(name string) {
-	w.mu.Lock()
-	path, ok := w.names[name]
-	w.mu.Unlock()
-	if ok {
-		w.order(path, func(real string) { w.sync(path, real, how{empty: true, byUser: true}) })
-	}
-}
-
 // Reread says that Neovim has read a tracked file again, with the disk as it was then: what others did to it is reported
 // before the user does more.
 func (w *Watch) Reread(name string, disk DiskState) {
@@ -631,7 +620,6 @@ func (w *Watch) sync(path, real string, h how) error {
 		w.touch(path)
 		return err
 	}
-	got.ByUser = h.byUser
 	note, none := gone(path, err)
 	if h.saved && err != nil {
 		return err

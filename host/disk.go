@@ -125,7 +125,7 @@ func (h *Host) diskChanged(c buffers.Written) {
 	}
 	s := h.worker(c.Path)
 	switch {
-	case s == nil || c.ByUser:
+	case s == nil:
 		h.eachSession(func(s *Session) { s.ledger.UserChanged(c) })
 	case c.Changed || c.Deleted || c.Created || c.Behind != nil:
 		s.ledger.Took(c, "disk", false)
@@ -196,11 +196,7 @@ func (h *Host) fileOpened(o buffers.Opened) {
 
 // fileSaved notes that the user has written a file: its text is no command's doing.
 func (h *Host) fileSaved(m rpc.FileSaved) {
-	switch w := h.watching(); {
-	case w == nil:
-	case m.Other:
-		w.Overwritten(m.Name)
-	default:
+	if w := h.watching(); w != nil {
 		w.Saved(m.Name)
 	}
 	if path, err := buffers.RealPath(m.Name); err == nil {

@@ -828,8 +828,7 @@ type (
 	}
 	// FileSaved reports that the user has written a file.
 	FileSaved struct {
-		Name  string `msgpack:"name"`
-		Other bool   `msgpack:"other"` // from a buffer of another name
+		Name string `msgpack:"name"`
 	}
 	// Reread reports that a buffer was read from the disk.
 	Reread struct {

@@ -227,7 +227,7 @@ local function note_written(event, part)
   if b then
     b.disk, b.part = disk, part or nil
   elseif not M.saving and path:sub(1, 1) == '/' then
-    require('acp.rpc.host').notify('file_saved', { name = path, other = true })
+    require('acp.rpc.host').notify('file_saved', { name = path })
   end
   return b
 end
