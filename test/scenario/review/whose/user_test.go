@@ -239,13 +239,16 @@ func (r *whoseRound) userRenames(name string) {
 	text := r.shown(name)
 	r.did("  %v", text)
 	f := r.files[name]
-	r.newFile(to, f.refused.renamed(text))
-	for n, u := range f.undone {
+	renamed := func(u *userFile) *userFile {
 		c := u.renamed(text)
 		if u.exists != present {
-			c.exists = either // undoing the turn takes away what the agent has made, by whatever name
+			c.exists = either // what the agent has made may go by whatever name
 		}
-		r.files[to].undone[n] = c
+		return c
+	}
+	r.newFile(to, renamed(f.refused))
+	for n, u := range f.undone {
+		r.files[to].undone[n] = renamed(u)
 	}
 	if len(r.kin(name)) > 0 { // a refusal moves it back where the agent has moved it from
 		r.files[to].kin = f.kin
