@@ -50,21 +50,24 @@ func TestCommandsThatFail(t *testing.T) {
 		{"help", 2, usage},
 		{"replay", 2, usage},
 		{"replay one two", 2, usage},
-		{"replay -x", 1, "flag provided but not defined: -x\nUsage of replay:\n"},
+		{"replay -x", 2, "flag provided but not defined: -x\nUsage of replay:\n"},
 		{"replay " + none, 1, "acp-nvim: open the traffic file: open " + none + ": no such file"},
-		{"host -x", 1, "flag provided but not defined: -x\nUsage of host:\n"},
+		{"host -x", 2, "flag provided but not defined: -x\nUsage of host:\n"},
 		{"host -h", 2, "Usage of host:\n"},
 		{"sweep", 1, "acp-nvim: sweep takes the process number of a host\n"},
 		{"sweep 1 2", 1, "acp-nvim: sweep takes the process number of a host\n"},
 		{"sweep x", 1, `acp-nvim: strconv.Atoi: parsing "x"`},
 		{"demo-agent --protocol 3", 1, "acp-nvim: the demo agent speaks versions 1 and 2 of the protocol, not 3\n"},
-		{"demo-agent --protocol x", 1, `invalid value "x" for flag -protocol`},
+		{"demo-agent --protocol x", 2, `invalid value "x" for flag -protocol`},
 	} {
 		stdout, stderr, code := program(t, strings.Fields(c.args)...)
 		check.Equal(t, code, c.code, "%q ends with %d", c.args)
 		check.Equal(t, stdout, "", "%q writes %q", c.args)
 		if !strings.HasPrefix(stderr, c.stderr) {
 			t.Errorf("%q says\n%s\nwant\n%s", c.args, stderr, c.stderr)
+		}
+		if first, rest, _ := strings.Cut(stderr, "\n"); rest != "" && strings.Contains(rest, first) {
+			t.Errorf("%q says it twice:\n%s", c.args, stderr)
 		}
 	}
 }

@@ -87,8 +87,8 @@ func runHost(ctx context.Context, args []string, stdout *os.File) error {
 	logFile := flags.String("log", "", "the file to log to; standard error without one")
 	var level slog.Level
 	flags.TextVar(&level, "log-level", slog.LevelInfo, "debug, info, warn or error")
-	if err := flags.Parse(args); err != nil {
-		return err
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp // Parse has said why
 	}
 	options := host.Options{Version: version, API: *api, NerdFont: *nerdFont, Cache: *cache, State: *state, Data: *data}
 	var out io.Writer = os.Stderr
@@ -127,8 +127,8 @@ func openLog(path string) (*os.File, error) {
 func runDemo(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
 	protocol := flags.Int("protocol", 1, "the newest version of the protocol to speak, 1 or 2")
-	if err := flags.Parse(args); err != nil {
-		return err
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp // Parse has said why
 	}
 	if *protocol != 1 && *protocol != 2 {
 		return fmt.Errorf("the demo agent speaks versions 1 and 2 of the protocol, not %d", *protocol)
@@ -138,8 +138,8 @@ func runDemo(ctx context.Context, args []string, stdout *os.File) error {
 
 func runReplay(ctx context.Context, args []string, stdout *os.File) error {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-	if err := flags.Parse(args); err != nil {
-		return err
+	if flags.Parse(args) != nil {
+		return flag.ErrHelp // Parse has said why
 	}
 	if flags.NArg() != 1 {
 		fmt.Fprint(os.Stderr, usage)
