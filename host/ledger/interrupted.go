@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -427,10 +428,11 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 		l.modeUnder(t, now.path, had.Mode, now.Mode)
 	}
 	all, conflicts := buffers.Merge(had.Text, shows.Text, now.Text)
-	has := all == shows.Text && len(conflicts) == 0 || tookIn(had.Text, now.Text, shows.Text)
-	if has {
-		was.Text, _ = buffers.Withdraw(now.Text, shows.Text, had.Text)
+	took, has := tookIn(had.Text, now.Text, shows.Text)
+	if all == shows.Text && len(conflicts) == 0 {
+		took, has = now.Text, true
 	}
+	was.Text, _ = buffers.Withdraw(took, shows.Text, had.Text)
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content
 	l.named.Store(now.path, true)
@@ -442,28 +444,33 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	}
 }
 
-// tookIn reports whether a buffer's text has all lines that were added on the disk, from had to is, and none that were
-// removed there.
-func tookIn(had, is, shows string) bool {
+// tookIn returns had with what a buffer has taken in of what the disk has become since: those changes of which it has all
+// lines that were added, and none that were removed there. all says that it has all, also those that only remove lines.
+func tookIn(had, is, shows string) (took string, all bool) {
 	old, now, mine := linediff.Lines(had), linediff.Lines(is), linediff.Lines(shows)
-	removed, lacks := map[string]bool{}, make([]bool, len(now))
-	typed := linediff.Compare(now, mine)
-	for _, e := range typed {
+	lacks, typed := make([]bool, len(now)), map[string]bool{}
+	for _, e := range linediff.Compare(now, mine) {
 		for i := e.A0; i < e.A1; i++ {
 			lacks[i] = true
 		}
+		for _, line := range mine[e.B0:e.B1] {
+			typed[line] = true
+		}
 	}
+	var lines []string
+	at := 0
+	all = true
 	for _, e := range linediff.Compare(old, now) {
-		if slices.Contains(lacks[e.B0:e.B1], true) {
-			return false
-		}
-		for _, line := range old[e.A0:e.A1] {
-			removed[line] = true
+		gone, came := old[e.A0:e.A1], now[e.B0:e.B1]
+		has := !slices.Contains(lacks[e.B0:e.B1], true) && !slices.ContainsFunc(gone, func(line string) bool { return typed[line] })
+		if all = all && has; has && len(came) > 0 {
+			lines, at = append(append(lines, old[at:e.A0]...), came...), e.A1
 		}
 	}
-	return !slices.ContainsFunc(typed, func(e linediff.Edit) bool {
-		return slices.ContainsFunc(mine[e.B0:e.B1], func(line string) bool { return removed[line] })
-	})
+	if all {
+		return is, true
+	}
+	return strings.Join(append(lines, old[at:]...), ""), false
 }
 
 // isText reports whether a file exists and its text is known.

@@ -1243,29 +1243,35 @@ func TestNoTextInABufferWhereATurnIsKilled(t *testing.T) {
 	check.Equal(t, w.sees("f"), "a1\nf1\nu1\x00\n", "refused, there is %q")
 }
 
-// The host is killed after a buffer has taken the agent's lines in beside unsaved ones, and before that is saved.
+// The host is killed after a buffer has taken the agent's lines in beside unsaved ones, and before that is saved. What came
+// afterwards may conflict.
 func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 	for _, undo := range []bool{false, true} {
-		w := newWorld(t)
-		w.named()
-		w.write("f", "f1\n")
-		w.edit("f")
-		w.begin()
-		w.types("f", func(is string) string { return is + "u1\n" })
-		w.noteNow()
-		bufs := maps.Clone(w.bufs)
-		w.dies()
-		w.bufs = bufs
-		w.write("f", "a1\na2\n")
-		w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "a1\na2\nu1\n", "a1\na2\n"
-		w.takenUp()
-		if undo {
-			w.must(w.undo(false))
-		} else {
-			w.decide(review.Reject, "")
+		for _, more := range []bool{false, true} {
+			w := newWorld(t)
+			w.named()
+			w.write("f", "f1\nf2\n")
+			w.edit("f")
+			w.begin()
+			w.types("f", func(string) string { return "u1\nf2\nu2\n" })
+			w.noteNow()
+			bufs := maps.Clone(w.bufs)
+			w.dies()
+			w.bufs = bufs
+			w.write("f", "f1\na1\na2\nf2\n")
+			w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "u1\na1\na2\nf2\nu2\n", "f1\na1\na2\nf2\n"
+			if more {
+				w.write("f", "a3\nf1\na1\na2\nf2\n")
+			}
+			w.takenUp()
+			if undo {
+				w.must(w.undo(false))
+			} else {
+				w.decide(review.Reject, "")
+			}
+			check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "undo %v: there is %s", undo)
+			check.Equal(t, w.sees("f"), "u1\nf2\nu2\n", "undo %v, more %v: the buffer has %q", undo, more)
 		}
-		check.Equal(t, w.tree(), `f 644 "f1\n"`, "undo %v: there is %s", undo)
-		check.Equal(t, w.sees("f"), "f1\nu1\n", "undo %v: the buffer has %q", undo)
 	}
 }
 
@@ -1398,19 +1404,23 @@ func TestRefusedUnderAConflictBeforeAllWasKilled(t *testing.T) {
 func TestTookIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		had, is, shows string
-		want           bool
+		took           string // which is all if it is the same as is
 	}{
-		"all":                           {"1 2", "1 a 2", "1 a 2 u", true},
-		"nothing":                       {"1 2", "1 a 2", "1 2 u", false},
-		"one of two":                    {"1 2", "a 1 2 b", "a 1 2 u", false},
-		"what is gone":                  {"1 2", "1", "1 u", true},
-		"what is gone is there":         {"1 2", "1", "1 2 u", false},
-		"the user has taken out others": {"1 2 3", "1 2 3 a", "1 3 a", true},
-		"one in place of another":       {"1 2", "1 a", "1 a u", true},
-		"a part of that":                {"1 2 3", "1 a b", "1 a u", false},
-		"as it was":                     {"1 2", "1 2", "u", true},
+		"all":                           {"1 2", "1 a 2", "1 a 2 u", "1 a 2"},
+		"nothing":                       {"1 2", "1 a 2", "1 2 u", "1 2"},
+		"one of two":                    {"1 2", "a 1 2 b", "a 1 2 u", "a 1 2"},
+		"the other one":                 {"1 2 3 4", "a 2 3 b 4", "u 2 3 b 4", "1 2 3 b 4"},
+		"the one in place of another":   {"1 2 3 4", "a 2 3 b", "u 2 3 b", "1 2 3 b"},
+		"what is gone":                  {"1 2", "1", "1 u", "1"},
+		"what is gone is there":         {"1 2", "1", "1 2 u", "1 2"},
+		"the user has taken out others": {"1 2 3", "1 2 3 a", "1 3 a", "1 2 3 a"},
+		"one in place of another":       {"1 2", "1 a", "1 a u", "1 a"},
+		"a part of that":                {"1 2 3", "1 a b", "1 a u", "1 2 3"},
+		"as it was":                     {"1 2", "1 2", "u", "1 2"},
 	} {
-		check.Equal(t, tookIn(lines(c.had), lines(c.is), lines(c.shows)), c.want, "%s: %v", name)
+		took, all := tookIn(lines(c.had), lines(c.is), lines(c.shows))
+		check.Equal(t, took, lines(c.took), "%s: %q", name)
+		check.Equal(t, all, c.took == c.is, "%s: all is %v", name)
 	}
 }
 
