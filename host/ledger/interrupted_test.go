@@ -1250,18 +1250,18 @@ func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 		for _, more := range []bool{false, true} {
 			w := newWorld(t)
 			w.named()
-			w.write("f", "f1\nf2\n")
+			w.write("f", "f1\nf2\nf3\n")
 			w.edit("f")
 			w.begin()
-			w.types("f", func(string) string { return "u1\nf2\nu2\n" })
+			w.types("f", func(string) string { return "u1\nf2\nf3\nu2\n" })
 			w.noteNow()
 			bufs := maps.Clone(w.bufs)
 			w.dies()
 			w.bufs = bufs
-			w.write("f", "f1\na1\na2\nf2\n")
-			w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "u1\na1\na2\nf2\nu2\n", "f1\na1\na2\nf2\n"
+			w.write("f", "f1\nf2\na1\na2\nf3\n")
+			w.bufs[w.path("f")].text, w.bufs[w.path("f")].synced = "u1\nf2\na1\na2\nf3\nu2\n", "f1\nf2\na1\na2\nf3\n"
 			if more {
-				w.write("f", "a3\nf1\na1\na2\nf2\n")
+				w.write("f", "a3\na4\nf2\na1\na2\nf3\n")
 			}
 			w.takenUp()
 			if undo {
@@ -1269,8 +1269,8 @@ func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 			} else {
 				w.decide(review.Reject, "")
 			}
-			check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "undo %v: there is %s", undo)
-			check.Equal(t, w.sees("f"), "u1\nf2\nu2\n", "undo %v, more %v: the buffer has %q", undo, more)
+			check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "undo %v: there is %s", undo)
+			check.Equal(t, w.sees("f"), "u1\nf2\nf3\nu2\n", "undo %v, more %v: the buffer has %q", undo, more)
 		}
 	}
 }
