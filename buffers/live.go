@@ -43,6 +43,7 @@ type live struct {
 	Disk        *stamp `msgpack:"disk"`      // with which Neovim was last in step, if known
 	Written     stamp  `msgpack:"written"`   // the disk as the user last wrote it
 	Part        bool   `msgpack:"part"`      // the user wrote a part of the buffer over the file
+	Left        *live  `msgpack:"left"`      // what the user has closed right after writing it, if no buffer shows the file
 	Elsewhere   int    `msgpack:"elsewhere"` // pid of another Neovim with unsaved changes to a file that no buffer shows
 	Slice       *slice `msgpack:"slice"`     // the first lines that were asked for
 	Patch       *patch `msgpack:"patch"`     // or how the last known text differs

@@ -61,6 +61,9 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		if info, err := os.Stat(path); err == nil && info.Size() > MaxSync {
 			return syncResult{}, errTooLarge
 		}
+		if h.saved {
+			f.rememberLeft(path, l) // unless it is still on the disk, as below
+		}
 		readAt := time.Now()
 		disk, err := readFile(path)
 		if err != nil {
@@ -592,6 +595,20 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 		f.synced.put(path, inStep{text: text, form: Form(l.encoded(text)), at: at, written: at})
 	}
 	return err == nil
+}
+
+// rememberLeft notes what the user has written as a file's text, where they have closed its buffer since: another program
+// may have been faster than anybody who reads it. l is what Neovim reports about the file.
+func (f *Files) rememberLeft(path string, l live) bool {
+	if l.Buf != 0 || l.Left == nil || l.Left.Slice == nil || !l.Written.Exists {
+		return false
+	}
+	text := ""
+	if !l.Left.Empty {
+		text = l.Left.ended(l.Left.Slice.Text + "\n")
+	}
+	f.synced.put(path, inStep{text: text, form: Form(l.Left.encoded(text)), at: l.Written, written: l.Written})
+	return true
 }
 
 // rememberRead notes what Neovim has read of a file that has changed since, and returns that; false if the user has touched

@@ -507,7 +507,7 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		if disk != nil && (stamp(*disk) != at || err != nil) {
 			w.touch(path) // it has changed since Neovim read it
 		}
-		saved := !gone && failed == nil && l.Buf != 0 && l.Written == at // already
+		saved := failed == nil && (!gone && l.Buf != 0 && l.Written == at || w.files.rememberLeft(real, l)) // already
 		w.tellOpened(real, Opened{Loaded: true, Saved: saved})
 	})
 }

@@ -32,6 +32,7 @@ M.lines, M.read, M.follow = text.lines, read.read, read.follow
 ---@field disk? acp.buffers.Disk with which Neovim was last in step, where that is known
 ---@field written? acp.buffers.Disk as the user has last written the file
 ---@field part? boolean the user wrote a part of the buffer over the file
+---@field left? acp.buffers.Info what the user closed right after writing it, where buf is 0
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
 ---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
@@ -139,7 +140,12 @@ end
 function M.info(args)
   local buf = require('acp.files.by_path').find(args.path)
   if not buf then
-    return { buf = 0, elsewhere = elsewhere(args.path), written = track.written(args.path) }
+    return {
+      buf = 0,
+      elsewhere = elsewhere(args.path),
+      written = track.written(args.path),
+      left = track.left(args.path),
+    }
   end
   local bo = vim.bo[buf]
   local known = track.get(buf)

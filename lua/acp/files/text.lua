@@ -97,6 +97,22 @@ function M.lines(args)
   }
 end
 
+--- All lines of a buffer that is not empty, and how they are on the disk.
+---@param buf integer
+---@return acp.buffers.Info
+function M.whole(buf)
+  local bo = vim.bo[buf]
+  return {
+    buf = buf,
+    lines = api.nvim_buf_line_count(buf),
+    newline = bo.endofline or (bo.fixendofline and not bo.binary),
+    format = bo.fileformat,
+    encoding = bo.fileencoding,
+    bom = bo.bomb,
+    slice = M.lines({ buf = buf, first = 0, last = -1 }),
+  }
+end
+
 ---@class (exact) acp.buffers.Ask
 ---@field path string real path
 ---@field first? integer 0-based: lines from here on are to come along

@@ -13,6 +13,7 @@ local max_size
 ---@field name string
 ---@field disk? acp.buffers.Disk with which the buffer was last in step
 ---@field part? boolean the user wrote a part of the buffer over the file
+---@field wrote? integer when the user wrote the whole buffer last, by |uv.now()|
 ---@field stale? acp.buffers.Disk what the user knows of, and Neovim does not
 ---@field given_up? acp.buffers.Disk with which the buffer could not catch up
 ---@field autoread? boolean the user's own value in this buffer
@@ -33,6 +34,12 @@ local large = {}
 local before = {}
 ---@type table<string, acp.buffers.Disk> files as the user has last written them, by real path
 local saved = {}
+--- What buffers had that the user has closed right after writing them, by real path: by the time
+--- that the host looks, an agent may have changed the file.
+---@type table<string, acp.buffers.Info>
+local left = {}
+--- How long that is kept, in ms.
+local left_for = 2000
 local reporting = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
@@ -69,6 +76,13 @@ end
 ---@return acp.buffers.Disk?
 function M.written(path)
   return saved[path]
+end
+
+--- What the user has written of a file, where they have closed its buffer a moment ago.
+---@param path string real path
+---@return acp.buffers.Info?
+function M.left(path)
+  return left[path]
 end
 
 --- Sends the host all files, if they differ from what it knows.
@@ -171,6 +185,26 @@ local function add(group, buf)
   report()
 end
 
+--- Keeps for a moment what the user has written from a buffer that they close.
+---@param buf integer
+local function keep(buf)
+  local b = M.get(buf)
+  local bo = vim.bo[buf]
+  local recent = b and b.wrote and uv.now() - b.wrote < left_for
+  if not b or not recent or bo.modified or b.part or vim.v.exiting ~= vim.NIL then
+    return
+  end
+  local path = require('acp.rpc.path').real(b.name)
+  local info = require('acp.files.text').whole(buf)
+  info.empty = b.disk.size == 0 -- nobody may look into it now
+  left[path] = info
+  vim.defer_fn(function()
+    if left[path] == info then
+      left[path] = nil
+    end
+  end, left_for)
+end
+
 ---@param buf integer
 local function remove(buf)
   if large[buf] then
@@ -226,6 +260,7 @@ local function note_written(event, part)
   end
   if b then
     b.disk, b.part = disk, part or nil
+    b.wrote = not M.saving and not part and uv.now() or nil
   elseif not M.saving and path:sub(1, 1) == '/' then
     require('acp.rpc.host').notify('file_saved', { name = path })
   end
@@ -330,6 +365,7 @@ local function start(limit)
     note_written(event, true)
   end)
   on('BufUnload', 'Track a file no longer', function(event)
+    keep(event.buf)
     if M.get(event.buf) or large[event.buf] then
       api.nvim_clear_autocmds({ group = group, buffer = event.buf })
       remove(event.buf)

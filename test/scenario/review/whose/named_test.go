@@ -665,3 +665,39 @@ func TestEncodingOfWhatAnUndoWrites(t *testing.T) {
 		check.Contains(t, s.ReadFile(path), "f\xfc\n", "the file is %q")
 	})
 }
+
+// What the user writes and closes at once is theirs, also where the agent changes or removes the file before anybody could
+// read it.
+func TestWrittenAndClosedRightBeforeAChange(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.Begin()
+		type written struct{ path, closes, how string }
+		var files []written
+		for name, how := range map[string]string{
+			"changed":  `local f = io.open(path, 'a') f:write('agent\n') f:close()`,
+			"replaced": `local f = io.open(path, 'w') f:write('agent\n') f:close()`,
+			"removed":  `os.remove(path)`,
+		} {
+			for n, closes := range []string{"write", "write | bwipeout", "wq"} {
+				files = append(files, written{s.WriteFile(fmt.Sprint(name, n), "1\n2\n"), closes, how})
+			}
+		}
+		turn := s.Prompt(p, "change them")
+		for _, f := range files {
+			s.Command("split " + f.path)
+			s.Sync()
+			p.ToolCall(f.path, "execute", nil)
+			s.Lua(nil, `local path, closes = ...
+				vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'mine' })
+				vim.cmd('silent ' .. closes)
+				`+f.how, f.path, f.closes)
+			p.Finish(f.path, nil)
+		}
+		p.EndTurn(turn)
+		s.Sync()
+		s.OK(`require('acp').reject()`)
+		for _, f := range files {
+			s.Await(f.path, func() bool { return s.ReadOrNone(f.path) == "mine\n2\n" })
+		}
+	})
+}
