@@ -268,6 +268,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 			if to.made && is.path != "" && !is.Exists { // what is unsaved stays in its buffer
 				was, want = disk, review.Content{}
 				did.Before, did.After = was, want
+				l.unsavedGone(fileState{path: path, Content: disk}, true) // the record goes by the disk
 				l.userNow(path, disk)
 				l.settled(path)
 			}

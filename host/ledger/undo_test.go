@@ -1062,3 +1062,36 @@ func TestTurnsAfterARefusedMoveIsTakenBack(t *testing.T) {
 		check.Equal(t, w.changes(), "", "all undone, listed is %q")
 	}
 }
+
+// The undo of a turn in which the agent has made a file again leaves the user's unsaved lines to its buffer, and none of the
+// agent's lines that they have replaced there comes back with what was there before.
+func TestUnsavedInAFileThatIsUndone(t *testing.T) {
+	const first, more = "f1\nf2\nf3\nf4\n", "f1\nf2\nf3\na2\na3\nf4\n"
+	for _, again := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", first)
+		w.edit("f")
+		w.begin()
+		w.remove("f")
+		w.sees("f")
+		w.end()
+		w.begin()
+		w.clientWrites("f", first, "f1\nf2\nf3\na1\nf4\n")
+		w.types("f", func(is string) string { return strings.Replace(is, "f2", "u2", 1) })
+		w.write("f", more)
+		w.sees("f")
+		w.end()
+		w.types("f", func(is string) string { return strings.Replace(is, "a3", "u3", 1) })
+		w.must(w.undo(false))
+		check.Equal(t, w.tree(), "", "undone there is %s")
+		check.Equal(t, w.sees("f"), "u2\nu3\n", "undone the buffer has %q")
+		if again {
+			w.must(w.undo(true))
+			check.Equal(t, w.onDisk("f"), more, "done again there is %q")
+			continue
+		}
+		w.decide(review.Reject, "")
+		check.Equal(t, w.onDisk("f"), first, "refused there is %q")
+		check.Equal(t, w.sees("f"), "u2\nu3\n", "refused the buffer has %q")
+	}
+}
