@@ -75,8 +75,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		f.removed.Delete(path) // the watch may report that it is back
 		at := stampOf(disk.info)
 		if h.saved && l.Buf == 0 && l.Written == at {
-			text, _ := detect(disk.data)
-			f.synced.put(path, inStep{text: text, form: Form(disk.data), at: at, written: at})
+			f.rememberWritten(path, at)
 		}
 		if l.Buf == 0 || l.Buftype != "" {
 			return syncResult{at: at}, nil
@@ -595,6 +594,17 @@ func (f *Files) rememberSaved(ctx context.Context, path string, at stamp) bool {
 		f.synced.put(path, inStep{text: text, form: Form(l.encoded(text)), at: at, written: at})
 	}
 	return err == nil
+}
+
+// rememberWritten notes what the user has written as a file's text, if the disk still has it.
+func (f *Files) rememberWritten(path string, at stamp) bool {
+	disk, err := readFile(path)
+	if err != nil || disk.stamp() != at {
+		return false
+	}
+	text, _ := detect(disk.data)
+	f.synced.put(path, inStep{text: text, form: Form(disk.data), at: at, written: at})
+	return true
 }
 
 // rememberLeft notes what the user has written as a file's text, where they have closed its buffer since: another program

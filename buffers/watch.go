@@ -189,14 +189,17 @@ func (w *Watch) hurry(c catchUp) {
 }
 
 // Saved says that the user has written a tracked file: the agent's next change is compared with that, however soon it
-// comes.
-func (w *Watch) Saved(name string) {
+// comes. disk is the file as they have written it.
+func (w *Watch) Saved(name string, disk DiskState) {
 	w.mu.Lock()
 	path, ok := w.names[name]
 	w.mu.Unlock()
 	if ok {
 		w.order(path, func(real string) {
 			err := w.sync(path, real, how{saved: true, empty: true})
+			if err != nil && w.files.rememberWritten(real, stamp(disk)) {
+				err = nil // Neovim may be gone
+			}
 			w.tellOpened(real, Opened{Loaded: true, Saved: true, Unread: err != nil})
 		})
 	}

@@ -69,7 +69,8 @@ func (n *neovim) watched(begun func(*watching)) *watching {
 			w.toldMu.Lock()
 			w.saved = append(w.saved, filepath.Base(name))
 			w.toldMu.Unlock()
-			w.watch.Saved(name)
+			disk, _ := m["disk"].(map[string]any)
+			w.watch.Saved(name, diskState(disk))
 		case method == "reread":
 			disk, _ := m["disk"].(map[string]any)
 			w.watch.Reread(name, diskState(disk))

@@ -197,7 +197,7 @@ func (h *Host) fileOpened(o buffers.Opened) {
 // fileSaved notes that the user has written a file: its text is no command's doing.
 func (h *Host) fileSaved(m rpc.FileSaved) {
 	if w := h.watching(); w != nil {
-		w.Saved(m.Name)
+		w.Saved(m.Name, diskState(m.Disk))
 	}
 	if path, err := buffers.RealPath(m.Name); err == nil {
 		h.eachSession(func(s *Session) { s.ledger.UserSaved(path) })

@@ -293,9 +293,27 @@ func (h *Host) graces() (eof, term time.Duration) {
 	return 2 * time.Second, 2 * time.Second
 }
 
+// lastWords is how long Neovim's last words about files are waited for, when it has exited or was killed.
+const lastWords = 300 * time.Millisecond
+
+// hearSaved waits until what Neovim has said about files it has written is known: without that it would count as the agent's.
+func (h *Host) hearSaved() {
+	w := h.watching()
+	if w == nil {
+		return
+	}
+	heard := make(chan struct{})
+	w.Heard(func() { close(heard) })
+	select {
+	case <-heard:
+	case <-time.After(lastWords):
+	}
+}
+
 // shutdown ends every session and every process, quickly, as Neovim is exiting. Open requests are answered before the
 // agents lose their input.
 func (h *Host) shutdown() {
+	h.hearSaved()
 	h.leave()
 	h.mu.Lock()
 	h.closing = true

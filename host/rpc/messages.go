@@ -828,7 +828,8 @@ type (
 	}
 	// FileSaved reports that the user has written a file.
 	FileSaved struct {
-		Name string `msgpack:"name"`
+		Name string    `msgpack:"name"`
+		Disk DiskState `msgpack:"disk"` // as it was written
 	}
 	// Reread reports that a buffer was read from the disk.
 	Reread struct {

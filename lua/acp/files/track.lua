@@ -262,7 +262,7 @@ local function note_written(event, part)
     b.disk, b.part = disk, part or nil
     b.wrote = not M.saving and not part and uv.now() or nil
   elseif not M.saving and path:sub(1, 1) == '/' then
-    require('acp.rpc.host').notify('file_saved', { name = path })
+    require('acp.rpc.host').notify('file_saved', { name = path, disk = disk })
   end
   return b
 end
@@ -357,7 +357,7 @@ local function start(limit)
     local b = note_written(event, false)
     if b and not M.saving then
       report_now() -- of a new name, before the agent can do anything to the file
-      require('acp.rpc.host').notify('file_saved', { name = b.name })
+      require('acp.rpc.host').notify('file_saved', { name = b.name, disk = b.disk })
     end
   end)
   on({ 'FileWritePre', 'FileAppendPre' }, 'Note what is there before', note_before)

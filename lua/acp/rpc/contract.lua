@@ -1,7 +1,7 @@
 ---What Neovim and the host say to each other: the fields of each message and of each operation.
 ---Written from host/rpc by go generate; do not edit.
 return {
-  revision = 'e3adaed9',
+  revision = '3bafb026',
   messages = {
     new = {
       'session',
@@ -125,7 +125,7 @@ return {
     passed = { 'buf', 'changes' },
     ahead = { 'path', 'info' },
     file_renamed = { 'from', 'to' },
-    file_saved = { 'name' },
+    file_saved = { 'name', 'disk' },
     reread = { 'name', 'disk' },
     check = { 'name' },
     catch_up = { 'callback', 'name' },

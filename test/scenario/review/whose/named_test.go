@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
+	"github.com/acp-nvim/acp-nvim/test/nvimtest"
 	"github.com/acp-nvim/acp-nvim/test/scene"
 )
 
@@ -699,5 +700,39 @@ func TestWrittenAndClosedRightBeforeAChange(t *testing.T) {
 		for _, f := range files {
 			s.Await(f.path, func() bool { return s.ReadOrNone(f.path) == "mine\n2\n" })
 		}
+	})
+}
+
+// What the user has saved right before their Neovim was killed is theirs, though nobody could ask that about it any more.
+func TestSavedRightBeforeNeovimWasKilled(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		buf := edit(s, path)
+		s.Prompt(p, "write")
+		p.WriteFile(path, "1\nagent\n2\n3\n")
+		s.Sync()
+		state := s.LuaString(`vim.env.XDG_STATE_HOME`)
+		s.Lua(nil, `local buf, path = ...
+			vim.schedule(function()
+				vim.api.nvim_buf_set_lines(buf, 3, 4, true, { 'mine' })
+				vim.api.nvim_buf_call(buf, function() vim.cmd('silent write') end)
+				assert(vim.uv.fs_symlink(path, path .. '.saved'))
+				while true do end -- it answers nothing any more
+			end)`, buf, path)
+		s.Await("the save", func() bool { return s.ReadOrNone(path+".saved") == "1\nagent\n2\nmine\n" })
+		s.Kill()
+		s.AwaitNothingLeft()
+		must.Do(t, os.Remove(path+".saved"))
+		scene.AwaitAfterEnd(t, "the agent's end to be known", p.Ended)
+		s = s.Next(nvimtest.Env("XDG_STATE_HOME=" + state))
+		s.OK(`require('acp').resume({ agent = 'puppet', agent_session_id = ... })`, scene.SessionID(1))
+		p = s.Agent()
+		p.Initialize(scene.KeepsSessions(true, "resume"))
+		p.Reply(p.Expect("session/load"), nil)
+		s.AwaitEvent("AcpSessionReady")
+		s.Sync()
+		s.OK(`require('acp').undo_turn()`)
+		s.Await("the undo", func() bool { return s.ReadOrNone(path) == "1\n2\nmine\n" })
 	})
 }
