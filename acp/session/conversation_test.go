@@ -256,8 +256,12 @@ func TestState(t *testing.T) {
 			func(c *Conversation) any { return c.Options }, []Option{effort},
 		},
 		"an option is set": {
-			[]Update{SessionStart{[]Option{effort, mode}}, OptionSet{"mode", "code"}, OptionSet{"none", "x"}},
-			func(c *Conversation) any { return []string{c.Options[0].Value, c.Options[1].Value} }, []string{"low", "code"},
+			[]Update{SessionStart{[]Option{effort, mode}}, OptionSet{"effort", "high"}, OptionSet{"mode", "code"}, OptionSet{"none", "x"}},
+			func(c *Conversation) any { return []string{c.Options[0].Value, c.Options[1].Value} }, []string{"high", "code"},
+		},
+		"a remark and its details": {
+			[]Update{Remark{Severity: "error", Text: "T", Detail: "D"}},
+			func(c *Conversation) any { return *c.Entries[0].(*NoticeEntry) }, NoticeEntry{Severity: "error", Title: "T", Detail: "D"},
 		},
 		"a turn runs": {
 			[]Update{start("p")}, func(c *Conversation) any { return c.Running }, true,
@@ -591,6 +595,29 @@ func TestTurnTakesTime(t *testing.T) {
 	now.n = 12
 	c.Apply(TurnEnd{StopReason: StopCancelled})
 	check.Equal(t, c.Entries[3].(*Stop).Took, 12*time.Second, "the turn took %v")
+}
+
+// A message is over when anything stands below it, and when its session or its agent is.
+func TestWhatEndsAMessage(t *testing.T) {
+	for name, u := range map[string]Update{
+		"a call": status("c", StatusPending), "words of another": agent("2", "b"), "a plan": PlanUpdate{Entries: []PlanEntry{{}}},
+		"a prompt": start("q"), "the turn's end": end, "another session": SessionStart{}, "the agent's end": AgentGone{},
+	} {
+		now := &clock{}
+		c := NewConversation(now.now)
+		c.Apply(start("p"))
+		c.Apply(agent("1", "a"))
+		c.TakeChanged()
+		now.n = 5
+		c.Apply(u)
+		check.Equal(t, c.Entries[1].(*Message).Ended, at(5), "%s: it ended at %v", name)
+		if changed := c.TakeChanged(); !slices.Contains(changed, 1) {
+			t.Errorf("%s: changed is %v", name, changed)
+		}
+		now.n = 6
+		c.Apply(Remark{})
+		check.Equal(t, c.Entries[1].(*Message).Ended, at(5), "%s: later it ended at %v", name)
+	}
 }
 
 // The agent repeats the prompt in chunks cut anywhere.

@@ -21,7 +21,7 @@ func TestElicitForm(t *testing.T) {
 	p, e := elicits(t, `"toolCallId":"c","mode":"form","requestedSchema":{"type":"object","title":"Ticket","description":"for the team","properties":{
 		"text":{"type":"string","title":"Text","description":"any","minLength":1,"maxLength":9,"pattern":"^a","format":"email","default":"a@b"},
 		"number":{"type":"number","minimum":0.5,"maximum":2,"default":1.5},
-		"integer":{"type":"integer","minimum":-1,"maximum":3,"default":2},
+		"integer":{"type":"integer","minimum":-1,"maximum":30,"default":12},
 		"boolean":{"type":"boolean","default":true},
 		"enum":{"type":"string","enum":["x","y"],"default":"y"},
 		"titled":{"type":"string","oneOf":[{"const":"x","title":"The X","description":"first"},{"const":"y","title":"The Y"}]},
@@ -33,7 +33,7 @@ func TestElicitForm(t *testing.T) {
 	want := []FormField{
 		{Name: "text", Title: "Text", Description: "any", Type: FieldText, Required: true, Default: []string{"a@b"}, Min: n(1), Max: n(9), Format: "email", Pattern: "^a"},
 		{Name: "number", Title: "number", Type: FieldNumber, Default: []string{"1.5"}, Min: n(0.5), Max: n(2)},
-		{Name: "integer", Title: "integer", Type: FieldInteger, Default: []string{"2"}, Min: n(-1), Max: n(3)},
+		{Name: "integer", Title: "integer", Type: FieldInteger, Default: []string{"12"}, Min: n(-1), Max: n(30)},
 		{Name: "boolean", Title: "boolean", Type: FieldBoolean, Default: []string{"true"}},
 		{Name: "enum", Title: "enum", Type: FieldChoice, Choices: []Choice{{Value: "x", Name: "x"}, {Value: "y", Name: "y"}}, Default: []string{"y"}},
 		{

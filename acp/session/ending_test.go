@@ -23,6 +23,7 @@ func TestGoesOn(t *testing.T) {
 		"I wait for it|Now it is there":   false,
 		"Done:|- one":                     false,
 		"A line.\n|and another":           false,
+		"A line.\n|  and another":         false,
 		"A paragraph.|\n\nAnother":        false,
 		"|The first":                      false,
 		"```lua\nx = 1\n|Y = 2\n```":      true,

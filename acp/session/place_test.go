@@ -25,6 +25,17 @@ func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
 	}
 }
 
+// The user's words go beside the agent's own instructions or instead of them, and none are not sent.
+func TestSystemPromptsAsTheyAreSent(t *testing.T) {
+	for p, want := range map[SystemPrompt]string{
+		{}: "null", {Own: true}: "null",
+		{Text: "be brief"}:            `{"content":[{"text":"be brief","type":"text"}],"mode":"append"}`,
+		{Text: "be brief", Own: true}: `{"content":[{"text":"be brief","type":"text"}],"mode":"override"}`,
+	} {
+		check.Equal(t, sent(t, p.wire()), want, "%+v: sent is %s", p)
+	}
+}
+
 // Either version gets the servers of the kinds that it has, with all that they need.
 func TestServersOfEachVersion(t *testing.T) {
 	list := []MCPServer{

@@ -629,6 +629,24 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
+// A block of any kind may be for the agent alone.
+func TestBlocksForTheAgent(t *testing.T) {
+	for block, want := range map[string]Content{
+		`"type":"text","text":"a"`:                               Text{"a"},
+		`"type":"image","data":"AA==","mimeType":"image/png"`:    Image{MimeType: "image/png", Data: "AA=="},
+		`"type":"audio","data":"AA==","mimeType":"audio/wav"`:    Audio{"audio/wav", "AA=="},
+		`"type":"resource_link","uri":"u","name":"a"`:            ResourceLink{URI: "u", Name: "a"},
+		`"type":"resource","resource":{"uri":"u","text":"t"}`:    Resource{URI: "u", Text: "t"},
+		`"type":"resource","resource":{"uri":"u","blob":"AA=="}`: Resource{URI: "u", Blob: "AA=="},
+	} {
+		for audience, want := range map[string]Content{`"assistant"`: ForAgent{want}, `"user","assistant"`: want} {
+			block := `{` + block + `,"annotations":{"audience":[` + audience + `]}}`
+			p := begun(t, fakeagent.Update(`{"sessionUpdate":"agent_message_chunk","content":`+block+`}`))
+			check.Deep(t, next[updated](p).Update.(MessageChunk).Content, want, "%s is %+v", block)
+		}
+	}
+}
+
 // What gemini-cli tells as words with a mark before them.
 func TestMarkers(t *testing.T) {
 	chunk := func(kind, text string) fakeagent.Step {
