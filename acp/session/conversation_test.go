@@ -41,6 +41,11 @@ func status(id string, s ToolCallStatus) ToolCallPatch {
 	return ToolCallPatch{ID: id, Status: acp.Set(s)}
 }
 
+// whole is a message that is told as a whole.
+func whole(id string, role Role, content ...Content) Update {
+	return MessagePatch{MessageID: id, Role: role, Content: content}
+}
+
 var end = TurnEnd{StopReason: StopEndTurn}
 
 // outline tells what the entries are, one a line.
@@ -165,6 +170,10 @@ func TestEntries(t *testing.T) {
 			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y", Reason: "why"}, UnknownUpdate{Type: "x"}},
 			lines("unknown x x2", "unknown y: why x1", "unknown x x1"),
 		},
+		"an unknown one without a type": {
+			[]Update{UnknownUpdate{}, UnknownUpdate{Type: "a\n b"}},
+			lines("unknown unnamed update x1", "unknown a b x1"),
+		},
 		"a turn that ended well": {
 			[]Update{start("p"), end},
 			lines(`user "p"`, `stop end_turn ""`),
@@ -176,6 +185,22 @@ func TestEntries(t *testing.T) {
 		"a prompt with an attachment": {
 			[]Update{TurnStart{Prompt: []Content{Text{"see"}, image, Text{"this"}}}},
 			lines(`user "see" session.Image "this"`),
+		},
+		"a plan is told again after a restart": {
+			[]Update{plan("pending"), SessionStart{}, plan("pending")},
+			lines("plan tidy/pending", "plan tidy/pending"),
+		},
+		"a prompt without empty words": {
+			[]Update{TurnStart{Prompt: []Content{Text{}, image, Text{}}}},
+			lines(`user session.Image`),
+		},
+		"a message as a whole": {
+			[]Update{whole("1", RoleAgent, Text{"a"}, Text{"b"}, image, Text{}), whole("2", RoleThought)},
+			lines(`agent "ab" session.Image`, "thought"),
+		},
+		"a message as a whole, after its beginning": {
+			[]Update{agent("1", "a"), agent("2", "x"), whole("1", RoleAgent, Text{"b"}), agent("1", "c")},
+			lines(`agent "bc"`, `agent "x"`),
 		},
 		"after a restart ids are new": {
 			[]Update{
@@ -246,6 +271,18 @@ func TestState(t *testing.T) {
 		"options keep modes and models beside them": {
 			[]Update{SessionStart{[]Option{effort, mode, model}}, OptionsUpdate{[]Option{{ID: "tone", Via: "config"}}}},
 			func(c *Conversation) any { return c.Options }, []Option{{ID: "tone", Via: "config"}, mode, model},
+		},
+		"a plan in words": {
+			[]Update{PlanUpdate{Content: Text{"# Plan"}}},
+			func(c *Conversation) any { return *c.Entries[0].(*Plan) }, Plan{Content: Text{"# Plan"}},
+		},
+		"a mode of no category": {
+			[]Update{SessionStart{[]Option{effort, {ID: "m", Via: ViaMode}}}, ModeUpdate{"code"}},
+			func(c *Conversation) any { return c.Options }, []Option{effort, {ID: "m", Via: ViaMode, Value: "code"}},
+		},
+		"options take the place of a mode of their id": {
+			[]Update{SessionStart{[]Option{{ID: "m", Via: ViaMode}, {ID: "n", Via: ViaMode}}}, OptionsUpdate{[]Option{{ID: "m", Via: ViaConfig}}}},
+			func(c *Conversation) any { return c.Options }, []Option{{ID: "m", Via: "config"}, {ID: "n", Via: ViaMode}},
 		},
 		"options take the place of a mode": {
 			[]Update{SessionStart{[]Option{mode, model}}, OptionsUpdate{[]Option{{ID: "m", Category: "mode", Via: "config"}}}},
@@ -597,26 +634,54 @@ func TestTurnTakesTime(t *testing.T) {
 	check.Equal(t, c.Entries[3].(*Stop).Took, 12*time.Second, "the turn took %v")
 }
 
+// A message that is told as a whole is another one only where its parts are.
+func TestMessagesAreReplaced(t *testing.T) {
+	now := &clock{n: 3}
+	c := NewConversation(now.now)
+	for _, step := range []struct {
+		u        Update
+		replaced int
+		changed  bool
+	}{
+		{whole("1", RoleAgent, Text{"a"}), 1, true},
+		{whole("1", RoleAgent, Text{"a"}), 1, false},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "u"}), 2, true},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "u"}), 2, false},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "v"}), 3, true},
+		{whole("1", RoleAgent), 4, true},
+	} {
+		c.Apply(step.u)
+		m := c.Entries[0].(*Message)
+		check.Equal(t, m.Replaced, step.replaced, "%+v: replaced %d times", step.u)
+		check.Equal(t, len(c.TakeChanged()) > 0, step.changed, "%+v: changed %v", step.u)
+		check.Equal(t, m.Started, at(3), "it began at %v")
+	}
+}
+
 // A message is over when anything stands below it, and when its session or its agent is.
 func TestWhatEndsAMessage(t *testing.T) {
 	for name, u := range map[string]Update{
 		"a call": status("c", StatusPending), "words of another": agent("2", "b"), "a plan": PlanUpdate{Entries: []PlanEntry{{}}},
 		"a prompt": start("q"), "the turn's end": end, "another session": SessionStart{}, "the agent's end": AgentGone{},
 	} {
-		now := &clock{}
-		c := NewConversation(now.now)
-		c.Apply(start("p"))
-		c.Apply(agent("1", "a"))
-		c.TakeChanged()
-		now.n = 5
-		c.Apply(u)
-		check.Equal(t, c.Entries[1].(*Message).Ended, at(5), "%s: it ended at %v", name)
-		if changed := c.TakeChanged(); !slices.Contains(changed, 1) {
-			t.Errorf("%s: changed is %v", name, changed)
+		for first, before := range [][]Update{{}, {start("p")}} {
+			now := &clock{}
+			c := NewConversation(now.now)
+			for _, u := range append(before, agent("1", "a")) {
+				c.Apply(u)
+			}
+			m := c.Entries[first].(*Message)
+			c.TakeChanged()
+			now.n = 5
+			c.Apply(u)
+			check.Equal(t, m.Ended, at(5), "%s: it ended at %v", name)
+			if changed := c.TakeChanged(); !slices.Contains(changed, first) {
+				t.Errorf("%s: changed is %v", name, changed)
+			}
+			now.n = 6
+			c.Apply(AgentGone{})
+			check.Equal(t, m.Ended, at(5), "%s: later it ended at %v", name)
 		}
-		now.n = 6
-		c.Apply(Remark{})
-		check.Equal(t, c.Entries[1].(*Message).Ended, at(5), "%s: later it ended at %v", name)
 	}
 }
 
@@ -638,6 +703,7 @@ func TestEcho(t *testing.T) {
 	image := Image{Data: "AA=="}
 	attachment := MessageChunk{MessageID: "u", Role: RoleUser, Content: image}
 	prompt := `user "do it"`
+	sayIt, sayY, sayZ := whole("u", RoleUser, Text{"do it"}), whole("u", RoleUser, Text{"y"}), whole("v", RoleUser, Text{"z"})
 	for name, test := range map[string]struct {
 		updates []Update
 		want    string
@@ -654,6 +720,14 @@ func TestEcho(t *testing.T) {
 		"after something about no one": {[]Update{CommandsUpdate{}, user("do it")}, lines(prompt)},
 		"after the turn":               {[]Update{end, user("do it")}, lines(prompt, `stop end_turn ""`, `user "do it"`)},
 		"of the second turn":           {[]Update{end, start("go on"), user("go on")}, lines(prompt, `stop end_turn ""`, `user "go on"`)},
+		"that is none, and more":       {[]Update{user("do "), user("that"), user(" now")}, lines(prompt, `user "do that now"`)},
+		"as a whole":                   {[]Update{sayIt}, lines(prompt)},
+		"as a whole, by the agent":     {[]Update{whole("u", RoleAgent, Text{"do it"})}, lines(prompt, `agent "do it"`)},
+		"in pieces and as a whole":     {[]Update{user("do"), agent("1", "a"), sayIt}, lines(prompt, `agent "a"`)},
+		"with another as a whole":      {[]Update{user("do it"), agent("1", "a"), sayZ}, lines(prompt, `agent "a"`, `user "z"`)},
+		"of which the agent says more": {[]Update{agent("1", "a"), user("x"), sayY}, lines(prompt, `agent "a"`, `user "y"`)},
+		"begun with nothing":           {[]Update{agent("1", "a"), user(""), sayY}, lines(prompt, `agent "a"`, `user "y"`)},
+		"before a restart":             {[]Update{user("do it"), end, SessionStart{}, sayY}, lines(prompt, `stop end_turn ""`, `user "y"`)},
 		"half, then the agent":         {[]Update{user("do"), agent("1", "a")}, lines(prompt, `agent "a"`)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,6 +50,28 @@ func TestServersOfEachVersion(t *testing.T) {
 	check.Equal(t, second, "["+http+","+stdio+`,"type":"stdio"}]`, "version 2 gets %s")
 }
 
+// Blocks of a prompt are sent with all that they have; what only agents send is empty.
+func TestBlocksAsTheyAreSent(t *testing.T) {
+	for _, c := range []struct {
+		block Content
+		want  string
+	}{
+		{Text{"a"}, `{"text":"a","type":"text"}`},
+		{Image{"image/png", "AA==", "file:///a"}, `{"data":"AA==","mimeType":"image/png","type":"image","uri":"file:///a"}`},
+		{Audio{"audio/wav", "AA=="}, `{"data":"AA==","mimeType":"audio/wav","type":"audio"}`},
+		{ResourceLink{"file:///a", "a", "A", "text/plain", "first", 0, ""},
+			`{"description":"first","mimeType":"text/plain","name":"a","title":"A","type":"resource_link","uri":"file:///a"}`},
+		{Resource{"file:///a", "text/plain", "t", ""},
+			`{"resource":{"mimeType":"text/plain","text":"t","uri":"file:///a"},"type":"resource"}`},
+		{Resource{"file:///a", "image/png", "", "AA=="},
+			`{"resource":{"blob":"AA==","mimeType":"image/png","uri":"file:///a"},"type":"resource"}`},
+		{ForAgent{Text{"a"}}, `{"text":"","type":"text"}`},
+		{UnknownContent{Type: "smell"}, `{"text":"","type":"text"}`},
+	} {
+		check.Equal(t, sent(t, toBlocks([]Content{c.block})), "["+c.want+"]", "%+v is sent as %s", c.block)
+	}
+}
+
 // sent is a value as it is sent, its fields in alphabetical order.
 func sent(t *testing.T, value any) string {
 	t.Helper()

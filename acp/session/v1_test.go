@@ -519,8 +519,8 @@ func TestUpdates(t *testing.T) {
 			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", MimeType: "text/plain", Text: "t"}},
 		},
 		"a binary resource": {
-			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","blob":"AA=="}}}`,
-			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", Blob: "AA=="}},
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","mimeType":"image/png","blob":"AA=="}}}`,
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", MimeType: "image/png", Blob: "AA=="}},
 		},
 		"an unknown block": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","of":"roses"}}`,
