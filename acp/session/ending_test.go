@@ -31,6 +31,11 @@ func TestGoesOn(t *testing.T) {
 		"```lua\nx = 1\n```\n|Thus it is": false,
 		"  ~~~\na\n|b":                    true,
 		"`a` and```|More":                 false,
+		"in 20|20":                        true,
+		"a|":                              false,
+		"| the first":                     false,
+		"     ```\na\n|B":                 true,
+		"      ```\na\n|B":                false, // too far to the right
 	} {
 		before, after, _ := strings.Cut(text, "|")
 		for _, size := range []int{1, 1000} {

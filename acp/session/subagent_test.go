@@ -84,10 +84,12 @@ func TestRequestsOfSubagents(t *testing.T) {
 		fakeagent.Request(5, "terminal/output", `{"sessionId":"l","terminalId":"t"}`), fakeagent.Answer(5),
 		fakeagent.Request(6, "elicitation/create", `{"sessionId":"l","toolCallId":"c","message":"Who?","mode":"form","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`),
 		fakeagent.Answer(6),
+		fakeagent.Request(8, "elicitation/create", `{"sessionId":"l","message":"Log in","mode":"url","url":"https://a.b","elicitationId":"e"}`),
+		fakeagent.Answer(8),
 		fakeagent.Expect("session/cancel"))
 	var got []string
 	told := func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }
-	for range 9 {
+	for range 10 {
 		switch e := receive(t, p.events).(type) {
 		case ReadTextFile:
 			told("read in %s", e.SessionID)
@@ -107,6 +109,7 @@ func TestRequestsOfSubagents(t *testing.T) {
 	}
 	want := []string{
 		"read in s1", "write in s1", `terminal in s1 at "/work"`, `terminal in s1 at ""`, "output in s1", "elicit in s1 of l/c",
+		"elicit in s1 of subagent:l",
 	}
 	check.Deep(t, got, want, "asked %q")
 	v := p.Agent.(Canceller)
@@ -162,6 +165,23 @@ func TestMessagesOfSubagents(t *testing.T) {
 		}
 		want := `subagent:k {"asked":"Look.\n\nAnd there?"} {"answered":"There it is: [image]"}` + "\nsession_message_chunk"
 		check.Equal(t, strings.Join(got, "\n"), want, "version %d: %s", version)
+	}
+}
+
+// What a sub-agent was told is known before what it does, and is not told again with each thing that it does.
+func TestMessagesComeBeforeTheWork(t *testing.T) {
+	for version, start := range map[int]func(*testing.T, ...fakeagent.Step) *talk{1: talkV1, 2: talkV2} {
+		p := start(t,
+			says(`"subagent_update","sessionId":"k"`),
+			updateOf("k", `"session_message","messageId":"1","senderSessionId":"s1","recipientSessionId":"k","content":[{"type":"text","text":"Look."}]`),
+			updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls"`),
+			updateOf("k", `"tool_call_update","toolCallId":"d","title":"cat"`))
+		var got []string
+		for range 4 {
+			u := receive(t, p.events).(updated).Update.(ToolCallPatch)
+			got = append(got, u.ID+string(u.RawInput.Or(nil)))
+		}
+		check.Slice(t, got, []string{"subagent:k", `subagent:k{"asked":"Look."}`, "k/c", "k/d"}, "version %d: told is %q", version)
 	}
 }
 
