@@ -647,6 +647,24 @@ func TestBlocksForTheAgent(t *testing.T) {
 	}
 }
 
+// The user may turn each quirk on for any agent, and off for those that have it.
+func TestQuirksOfTheUser(t *testing.T) {
+	all := Quirks{EmptyForMissing: true, LateReplay: true, Markers: true, Instructions: true}
+	names := []string{"empty_for_missing", "late_replay", "markers", "instructions"}
+	for i, name := range names {
+		overrides := map[string]bool{}
+		for _, other := range names {
+			overrides[other] = other == name
+		}
+		got := quirksFor("gemini-cli", overrides)
+		want := Quirks{EmptyForMissing: i == 0, LateReplay: i == 1, Markers: i == 2, Instructions: i == 3}
+		check.Equal(t, got, want, "with %s alone there are %+v", name)
+	}
+	on := map[string]bool{"empty_for_missing": true, "late_replay": true, "markers": true, "instructions": true, "other": true}
+	check.Equal(t, quirksFor("any", on), all, "with all there are %+v")
+	check.Equal(t, quirksFor("any", nil), Quirks{}, "without any there are %+v")
+}
+
 // What gemini-cli tells as words with a mark before them.
 func TestMarkers(t *testing.T) {
 	chunk := func(kind, text string) fakeagent.Step {
@@ -658,11 +676,17 @@ func TestMarkers(t *testing.T) {
 		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>"),
 		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>\n\nHello"),
 		chunk("user_message_chunk", "[Function Response: read_file]"),
+		chunk("agent_message_chunk", " [MODE_UPDATE] yolo\n"),
+		chunk("agent_message_chunk", "  not for you "),
+		chunk("agent_message_chunk", "<session_context>"),
+		chunk("agent_message_chunk", "[Function Response: x]"),
+		chunk("user_message_chunk", "[MODE_UPDATE] plan"),
 	}
+	plain := []string{"  not for you ", "<session_context>", "[Function Response: x]", "[MODE_UPDATE] plan"}
 	for name, want := range map[string][]string{
-		"gemini-cli": {"mode autoEdit", "[MODE_UPDATE] is a mark", "Hello"},
-		"fake": {"[MODE_UPDATE] autoEdit", "[MODE_UPDATE] is a mark", "<session_context>\nIt is Monday.\n</session_context>",
-			"<session_context>\nIt is Monday.\n</session_context>\n\nHello", "[Function Response: read_file]"},
+		"gemini-cli": append([]string{"mode autoEdit", "[MODE_UPDATE] is a mark", "Hello", "mode yolo"}, plain...),
+		"fake": append([]string{"[MODE_UPDATE] autoEdit", "[MODE_UPDATE] is a mark", "<session_context>\nIt is Monday.\n</session_context>",
+			"<session_context>\nIt is Monday.\n</session_context>\n\nHello", "[Function Response: read_file]", " [MODE_UPDATE] yolo\n"}, plain...),
 	} {
 		p := play(t, nil, append(fakeagent.Start(name), script...)...)
 		p.begin()

@@ -514,7 +514,7 @@ func TestWhole(t *testing.T) {
 		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b", "plan"},
 		"its words":    {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb", "plan"},
 		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", "", ""},
-		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short", "summary"},
+		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}, session.Text{Text: "words"}})}, "markdown", "short\nwords", "summary"},
 		"a terminal": {
 			call(session.KindExecute, session.StatusCompleted, "a", session.TerminalRef{TerminalID: "t"}, session.TerminalRef{TerminalID: "u"}),
 			"", "a\nb", "",
