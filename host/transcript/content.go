@@ -273,13 +273,12 @@ func plainBody(texts []string) []styled.Line {
 	return lines
 }
 
-// clipped keeps n lines, tail of them from the end, and says how many were left out.
-func clipped(lines []styled.Line, n, tail int) []styled.Line {
+// clipped keeps n lines, and says how many were left out.
+func clipped(lines []styled.Line, n int) []styled.Line {
 	if len(lines) <= n {
 		return lines
 	}
-	kept := append(lines[:n-tail:n-tail], styled.MoreLine(len(lines)-n))
-	return append(kept, lines[len(lines)-tail:]...)
+	return append(lines[:n:n], styled.MoreLine(len(lines)-n))
 }
 
 // room returns how many lines of one piece of content are shown.

@@ -331,7 +331,7 @@ func (t *Transcript) body(b *block, c *session.ToolCall, status session.ToolCall
 	case b.open == opened:
 		lines = append(lines, rawBody(c)...)
 	case status == session.StatusFailed:
-		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput, 0)...) // why it failed
+		lines = append(lines, clipped(plainBody(readable(c.RawOutput, 100)), previewOutput)...) // why it failed
 	}
 	if exit := c.Exit(); !exit.Succeeded() && !terminal { // which says it itself
 		lines = append(lines, styled.Join(styled.Text("    "+exit.String(), styled.ToolFailed)))
