@@ -182,6 +182,14 @@ func TestEntries(t *testing.T) {
 			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "died"}},
 			lines(`user "p"`, `stop error "died"`),
 		},
+		"a turn without a prompt": {
+			[]Update{TurnStart{}, agent("1", "a"), user("b")},
+			lines(`agent "a"`, `user "b"`),
+		},
+		"a prompt that was sent in other words": {
+			[]Update{TurnStart{Prompt: []Content{Text{"see @a"}}, Sent: []Content{Text{"see "}, Text{"a"}}}, user("see a"), user(" now")},
+			lines(`user "see @a"`, `user " now"`),
+		},
 		"a prompt with an attachment": {
 			[]Update{TurnStart{Prompt: []Content{Text{"see"}, image, Text{"this"}}}},
 			lines(`user "see" session.Image "this"`),
@@ -299,6 +307,26 @@ func TestState(t *testing.T) {
 		"a remark and its details": {
 			[]Update{Remark{Severity: "error", Text: "T", Detail: "D"}},
 			func(c *Conversation) any { return *c.Entries[0].(*NoticeEntry) }, NoticeEntry{Severity: "error", Title: "T", Detail: "D"},
+		},
+		"when a prompt was said": {
+			[]Update{start("p"), agent("1", "a")},
+			func(c *Conversation) any { m := c.Entries[0].(*Message); return []time.Time{m.Started, m.Ended} }, []time.Time{at(0), at(0)},
+		},
+		"details of an end": {
+			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "E", Detail: "D"}},
+			func(c *Conversation) any { s := c.Entries[1].(*Stop); return []string{s.Error, s.Detail} }, []string{"E", "D"},
+		},
+		"what is used once the session was taken up": {
+			[]Update{UsageUpdate{Usage: Usage{Used: 1}}},
+			func(c *Conversation) any { c.TakenUp(); return c.Usage }, (*Usage)(nil),
+		},
+		"a call of the editor's": {
+			[]Update{ToolCallPatch{ID: "c", Editor: true}, status("c", StatusCompleted)},
+			func(c *Conversation) any { return c.Calls[0].Editor }, true,
+		},
+		"a call that begins anew": {
+			[]Update{ToolCallPatch{ID: "c", Kind: acp.Set(KindRead)}, ToolCallPatch{ID: "c", Title: acp.Set("U")}.Whole()},
+			func(c *Conversation) any { return []any{c.Calls[0].Title, c.Calls[0].Kind} }, []any{"U", KindOther},
 		},
 		"a turn runs": {
 			[]Update{start("p")}, func(c *Conversation) any { return c.Running }, true,
@@ -441,8 +469,9 @@ func TestShown(t *testing.T) {
 	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c", Allowed: true}, Waiting{ToolCallID: "c", Rejected: true}
 	withdraw, pending := Waiting{ToolCallID: "c"}, status("c", StatusPending)
 	run, done, fail := status("c", StatusInProgress), status("c", StatusCompleted), status("c", StatusFailed)
-	command, exited := run, done
+	command, exited, killed := run, done, done
 	command.Kind, exited.RawOutput = acp.Set(KindExecute), acp.Set(json.RawMessage(`{"exit":0}`))
+	killed.RawOutput = acp.Set(json.RawMessage(`{"signal":"SIGINT"}`))
 	for name, test := range map[string]struct {
 		updates []Update
 		want    ToolCallStatus
@@ -492,6 +521,7 @@ func TestShown(t *testing.T) {
 		"cancelled, asked again, failed": {[]Update{run, Cancelling{}, end, start("q"), ask, withdraw, fail}, StatusFailed},
 		"left behind, then failed":       {[]Update{run, end, fail}, StatusFailed},
 		"a command, said to be done":     {[]Update{command, Cancelling{}, done}, StatusCancelled},
+		"a command, and its signal":      {[]Update{command, Cancelling{}, killed}, StatusCompleted},
 		"a command, and its exit":        {[]Update{command, Cancelling{}, exited}, StatusCompleted},
 		"cancelled by the agent":         {[]Update{run, status("c", StatusCancelled)}, StatusCancelled},
 		"refused, so it is cancelled":    {[]Update{run, ask, refuse, status("c", StatusCancelled)}, StatusRejected},
@@ -523,6 +553,7 @@ func TestLeftOpen(t *testing.T) {
 	}{
 		"under way":               {[]Update{run}, false},
 		"its turn ended":          {[]Update{run, end}, true},
+		"its agent ended later":   {[]Update{Cancelling{}, end, run, AgentGone{}}, true},
 		"its agent ended":         {[]Update{run, AgentGone{}}, true},
 		"told of later":           {[]Update{run, end, status("c", StatusCompleted)}, false},
 		"taken up again":          {[]Update{run, end, start("q"), run}, false},
@@ -794,6 +825,9 @@ func TestExitOfACommand(t *testing.T) {
 	} {
 		p := ToolCallPatch{ID: "c", Kind: acp.Set(KindExecute), Status: acp.Set(StatusCompleted), RawOutput: acp.Set(json.RawMessage(output))}
 		check.Equal(t, applied(p).ToolCall("c").Exit().String(), want, "%s: %s", output)
+		running := p
+		running.Status = acp.Set(StatusInProgress)
+		check.Equal(t, applied(running).ToolCall("c").Exit().String(), "ended", "%s, of a command that runs: %s", output)
 		p.Kind = acp.Set(KindRead)
 		if !applied(p).ToolCall("c").Exit().Succeeded() {
 			t.Errorf("%s is said of no command", output)

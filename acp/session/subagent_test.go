@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
@@ -51,6 +53,64 @@ func TestSubagentsOfV1(t *testing.T) {
 		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\npermission in s1 of l/d below subagent:l\n" +
 		"call subagent:l  cancelled\ncall subagent:k Sub-agent\nsession.UnknownUpdate\nsession.UnknownUpdate\nsession.UnknownUpdate"
 	check.Equal(t, p.story(), want, "got\n%s")
+}
+
+// Each thing that is told of a sub-agent changes its call, and what is left out stays.
+func TestReportsOfSubagents(t *testing.T) {
+	patch := func(change func(*ToolCallPatch)) ToolCallPatch {
+		p := ToolCallPatch{ID: "subagent:k"}
+		change(&p)
+		return p
+	}
+	stopped := func(s ToolCallStatus) ToolCallPatch { return patch(func(p *ToolCallPatch) { p.Status = acp.Set(s) }) }
+	steps := []struct {
+		fields string
+		want   ToolCallPatch
+	}{
+		{`,"capabilities":{"cancel":{}}`, patch(func(p *ToolCallPatch) { p.Kind, p.Title = acp.Set(KindThink), acp.Set("Sub-agent") })},
+		{`,"title":""`, patch(func(*ToolCallPatch) {})},
+		{`,"title":"T"`, patch(func(p *ToolCallPatch) { p.Title = acp.Set("T") })},
+		{`,"title":null`, patch(func(p *ToolCallPatch) { p.Title = acp.Set("Sub-agent") })},
+		{`,"description":"looks"`, patch(func(p *ToolCallPatch) { p.Name = acp.Set("looks") })},
+		{`,"description":null`, patch(func(p *ToolCallPatch) { p.Name = acp.Null[string]() })},
+		{`,"state":{"state":"unknown"}`, patch(func(p *ToolCallPatch) { p.Status = acp.Null[ToolCallStatus]() })},
+		{`,"state":{"state":"requires_action"}`, stopped(StatusInProgress)},
+		{`,"state":{"state":"idle","stopReason":"error"}`, stopped(StatusFailed)},
+		{`,"state":{"state":"idle","stopReason":"cancelled"}`, stopped(StatusCancelled)},
+		{`,"state":{"state":"idle","stopReason":"end_turn"}`, stopped(StatusCompleted)},
+	}
+	var script []fakeagent.Step
+	for _, s := range steps {
+		script = append(script, says(`"subagent_update","sessionId":"k"`+s.fields))
+	}
+	p := talkV1(t, append(script, says(`"subagent_update","sessionId":""`), fakeagent.Expect("session/cancel"))...)
+	for _, s := range steps {
+		check.Deep(t, receive(t, p.events).(updated).Update, Update(s.want), s.fields+": told is %+v")
+	}
+	if u, ok := receive(t, p.events).(updated).Update.(UnknownUpdate); !ok {
+		t.Errorf("of a sub-agent without a session told is %+v", u)
+	}
+	if !p.Agent.(Canceller).CancelCall("subagent:k", nil, func(error) {}) {
+		t.Error("it may not be cancelled any more")
+	}
+	receive(t, p.played)
+}
+
+// When a session is forgotten, so are its sub-agents, and those of no other one.
+func TestForgottenSubagents(t *testing.T) {
+	s := &subagents{children: map[string]*subagent{}, users: map[string]bool{}}
+	s.opened("s1")
+	s.opened("s2")
+	for child, parent := range map[string]string{"k": "s1", "m": "s2"} {
+		s.update(parent, wire.SubagentUpdate{SessionID: child})
+	}
+	s.update("k", wire.SubagentUpdate{SessionID: "l"})
+	check.Equal(t, s.rootOf("l"), "s1", "before, it works for %s")
+	s.forget("s1")
+	for id, want := range map[string]string{"k": "k", "l": "l", "m": "s2"} {
+		check.Equal(t, s.rootOf(id), want, id+" works for %s")
+	}
+	check.Equal(t, fmt.Sprint(s.isUsers("s1"), s.isUsers("s2")), "false true", "the user's are %s")
 }
 
 // A sub-agent that works when its parent's turn ends goes on, in either version of the protocol; an agent without any
@@ -145,9 +205,11 @@ func TestMessagesOfSubagents(t *testing.T) {
 			chunk("k", "1", "Lo"), message("k", "1", "s1", "k", ""), chunk("k", "1", "ok."),
 			message("k", "2", "k", "l", `,"content":[{"type":"text","text":"Look deeper."}]`),
 			message("k", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
+			updateOf("k", `"session_message","messageId":"3"`),
 			message("s1", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
 			message("s1", "5", "k", "s1", `,"content":[{"type":"text","text":"I am done."}]`),
 			message("k", "6", "l", "k", `,"content":[{"type":"text","text":"It is deep."}]`),
+			message("k", "4", "s1", "k", `,"content":[{"type":"text","text":"And where?"}]`),
 			message("k", "4", "s1", "k", `,"content":[{"type":"text","text":"And there?"}]`),
 			says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
 			says(`"session_message_chunk","messageId":7`))
@@ -180,6 +242,7 @@ func TestMessagesComeBeforeTheWork(t *testing.T) {
 		for range 4 {
 			u := receive(t, p.events).(updated).Update.(ToolCallPatch)
 			got = append(got, u.ID+string(u.RawInput.Or(nil)))
+			check.Equal(t, u.RawOutput.IsZero(), true, "version %d: it answers nothing: %v", version)
 		}
 		check.Slice(t, got, []string{"subagent:k", `subagent:k{"asked":"Look."}`, "k/c", "k/d"}, "version %d: told is %q", version)
 	}
@@ -191,13 +254,14 @@ func TestPlansById(t *testing.T) {
 		p := start(t,
 			says(`"plan_update","plan":{"type":"items","planId":"a","entries":[{"content":"A","priority":"high","status":"pending"}]}`),
 			says(`"plan_update","plan":{"type":"markdown","planId":"b","content":"# B"}`),
+			says(`"plan_update","plan":{"type":"markdown","planId":"e","content":""}`),
 			says(`"plan_update","plan":{"type":"file","planId":"c","uri":"file:///c.md"}`),
 			says(`"plan_removed","planId":"b"`),
 			says(`"plan_update","plan":{"type":"_odd","planId":"d"}`),
 			says(`"plan_update"`), says(`"plan_removed"`))
 		want := []any{
 			PlanUpdate{ID: "a", Entries: []PlanEntry{{"A", "high", "pending"}}},
-			PlanUpdate{ID: "b", Content: Text{"# B"}},
+			PlanUpdate{ID: "b", Content: Text{"# B"}}, PlanUpdate{ID: "e"},
 			PlanUpdate{ID: "c", Content: ResourceLink{Name: "in a file", URI: "file:///c.md"}},
 			PlanUpdate{ID: "b"},
 			PlanUpdate{ID: "d"}, "plan of type _odd", "malformed plan_update", "malformed plan_removed",

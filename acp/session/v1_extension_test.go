@@ -43,7 +43,7 @@ func TestFormsOfExtensions(t *testing.T) {
 		{"cursor/create_plan", `{"toolCallId":"c","name":"Split","overview":"two"}`, `Carry out the plan "Split"?`, `plan! Carry out the plan "Split"?: choice [accepted=Carry it out rejected=Reject it]`},
 		{"cursor/create_plan", `{"toolCallId":"c"}`, "Carry out this plan?",
 			`plan! Carry out this plan?: choice [accepted=Carry it out rejected=Reject it]`},
-		{"session/request_permission", qwenAsks, "2 questions", "0 Colour (Which colour?): choice [red=red]; 0 other In your own words: text []; 1 Size (What size?): choices [small=small]; 1 other In your own words: text []"},
+		{"session/request_permission", qwenAsks, "2 questions", "0 Colour (Which colour?): choice [red=red/loud]; 0 other In your own words: text []; 1 Size (What size?): choices [small=small]; 1 other In your own words: text []"},
 		{"session/request_permission", qwenAsksOnce, "Which colour?", "0 Colour: text []"},
 	} {
 		_, e := asksByItself(t, c.method, c.params)
@@ -58,7 +58,7 @@ func TestFormsOfExtensions(t *testing.T) {
 			}
 			var choices []string
 			for _, choice := range f.Choices {
-				choices = append(choices, choice.Value+"="+choice.Name)
+				choices = append(choices, strings.TrimSuffix(choice.Value+"="+choice.Name+"/"+choice.Description, "/"))
 			}
 			fields = append(fields, fmt.Sprintf("%s: %s %v", text, f.Type, choices))
 		}
@@ -111,9 +111,10 @@ func TestAnswersOfExtensions(t *testing.T) {
 // A plan that is to be agreed to is shown before, its words as a message of their own and its steps as a plan.
 func TestPlansOfExtensions(t *testing.T) {
 	for params, want := range map[string]string{
-		`"overview":"in short","plan":"# Do it"`: "agent 1: Now\nagent 2: # Do it\nagent 3:  it runs",
-		`"overview":"in short"`:                  "agent 1: Now\nagent 2: in short\nagent 3:  it runs",
-		`"name":"Split"`:                         "agent 1: Now\nagent 1:  it runs",
+		`"overview":"in short","plan":"# Do it"`:         "agent 1: Now\nagent 2: # Do it\nagent 3:  it runs",
+		`"overview":"in short"`:                          "agent 1: Now\nagent 2: in short\nagent 3:  it runs",
+		`"todos":[{"content":"one","status":"pending"}]`: "agent 1: Now\nplan: one pending\nagent 1:  it runs",
+		`"name":"Split"`:                                 "agent 1: Now\nagent 1:  it runs",
 		`"plan":"# Do it","todos":[{"content":"one","status":"pending"},{"content":"two","status":"completed"}]`: "agent 1: Now\n" +
 			"agent 2: # Do it\nplan: one pending, two completed\nagent 3:  it runs",
 	} {
