@@ -481,6 +481,32 @@ func TestCloseEndsEverythingPending(t *testing.T) {
 	}
 }
 
+// closing closes the connection when it is told anything.
+type closing struct {
+	*events
+	close func()
+}
+
+func (c closing) HandleNotification(method string, params json.RawMessage) {
+	c.events.HandleNotification(method, params)
+	c.close()
+}
+
+// An answer that has been read already when the connection is closed is not given beside the error that tells of that.
+func TestAnswerBehindAClose(t *testing.T) {
+	h := newEvents()
+	var p *peer
+	p = connect(t, closing{h, func() { p.conn.Close() }})
+	p.conn.Call("a", nil, h.done("a"))
+	p.next()
+	p.send(`[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":1,"result":1},{"jsonrpc":"2.0","method":"late"}]`)
+	h.expect(t, "notification n ", "error a the connection is closed")
+	must.Receive(t, "Done", p.conn.Done())
+	if len(h.log) != 0 {
+		t.Fatal(<-h.log)
+	}
+}
+
 func TestCloseSendsWhatIsQueued(t *testing.T) {
 	h := newEvents()
 	p := connectUnread(t, h)

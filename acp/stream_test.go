@@ -43,6 +43,7 @@ func TestSplit(t *testing.T) {
 	const n = `{"jsonrpc":"2.0","method":"n"}`
 	one := []string{"notification n "}
 	two := append(one, one...)
+	halves := strings.Repeat(messageStart, maxFailures)
 	for _, test := range []struct {
 		name, wire string
 		want       []string
@@ -70,6 +71,8 @@ func TestSplit(t *testing.T) {
 		{"half a line and a whole one in it", `{"jsonrpc":"2.0","meth` + n, one, []string{`{"jsonrpc":"2.0","meth`}},
 		{"objects in half a line", `{"jsonrpc":"2.0","params":{"method":"x"},"a`, nil,
 			[]string{`{"jsonrpc":"2.0","params":{"method":"x"},"a`}},
+		{"a message behind halves", halves[len(messageStart):] + n, one, []string{halves[len(messageStart):]}},
+		{"a message behind too many halves", halves + n, nil, []string{halves + n}},
 		{"other JSON", "5\n\"text\"\nnull\ntrue\n" + n, one, []string{"5", `"text"`, "null", "true"}},
 		{"a log line in JSON", `{"level":"info"}` + "\n" + n, one, nil},
 		{"too deep", strings.Repeat("[", 20_000) + "\n" + n, one, []string{strings.Repeat("[", 20_000)}},

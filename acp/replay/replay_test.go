@@ -237,16 +237,22 @@ func TestSameControls(t *testing.T) {
 func TestQueuedPrompts(t *testing.T) {
 	for name, turn := range map[string][]string{
 		"version 1": {`{"method":"update"}`, `{"id":1,"result":{"stopReason":"end_turn"}}`},
-		"version 2": {`{"id":1,"result":{"messageId":"m"}}`, `{"method":"session/update","params":{"sessionId":"s","update":{"state":"idle","stopReason":"end_turn"}}}`},
+		"version 2": {
+			`{"id":1,"result":{"messageId":"m"}}`, `{"method":"session/update","params":{"sessionId":"s","update":{"state":"idle"}}}`,
+			`{"method":"session/update","params":{"sessionId":"s","update":{"state":"idle","stopReason":"end_turn"}}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, `
 > {"id":1,"method":"session/prompt","params":{"sessionId":"s"}}
 > {"id":2,"method":"session/prompt","params":{"sessionId":"s"}}
 > {"id":3,"method":"session/prompt","params":{"sessionId":"other"}}
+> {"id":4,"method":"session/prompt","params":{"sessionId":"s"}}
 < `+strings.Join(turn, "\n< ")+`
 < {"method":"second"}
 < {"id":2,"error":{"code":-32800}}
+< {"method":"third"}
+< {"id":4,"result":{"stopReason":"end_turn"}}
 `)
 			c.send(`{"id":1,"method":"session/prompt"}`)
 			c.barrier() // it waits for the other session's
@@ -255,6 +261,9 @@ func TestQueuedPrompts(t *testing.T) {
 			c.barrier()
 			c.send(`{"id":12,"method":"session/prompt"}`)
 			c.expect(`{"method":"second"}`, `{"id":12,"error":{"code":-32800}}`)
+			c.barrier()
+			c.send(`{"id":14,"method":"session/prompt"}`)
+			c.expect(`{"method":"third"}`, `{"id":14,"result":{"stopReason":"end_turn"}}`)
 			c.end()
 		})
 	}
@@ -299,6 +308,7 @@ func TestPaths(t *testing.T) {
 		`{"path":"/project/a.txt"}`:            `{"path":"/home/m\"e/a.txt"}`,
 		`{"/project":"/project"}`:              `{"/home/m\"e":"/home/m\"e"}`,
 		`["see\n/project.", "\u002fproject"]`:  `["see\n/home/m\"e.", "/home/m\"e"]`,
+		`"/project"`:                           `"/home/m\"e"`,
 		`["\/project\/a"]`:                     `["/home/m\"e/a"]`,
 		`["file:///project/a?x=<&>"]`:          `["file:///home/m\"e/a?x=<&>"]`,
 		`["/project/sub/a","/project/subway"]`: `["/elsewhere/a","/home/m\"e/subway"]`,
@@ -336,6 +346,41 @@ func TestCancelledUnread(t *testing.T) {
 	cancel()
 	must.Do(t, must.Receive(t, "the end of Serve after that of its context", ended))
 	inW.Close()
+}
+
+// Between two messages the agent takes its time, within limits; what the client sends meanwhile is answered at once.
+func TestPauses(t *testing.T) {
+	begun := time.Now()
+	c := serve(t, t.Context(), `{"dir":"a2c","t":15,"msg":{"jsonrpc":"2.0","method":"first"}}
+{"dir":"a2c","t":30,"msg":{"jsonrpc":"2.0","method":"second"}}`)
+	for _, method := range []string{"first", "second"} {
+		c.send(`{"jsonrpc":"2.0","method":"anything"}`)
+		c.expect(`{"jsonrpc":"2.0","method":"` + method + `"}`)
+	}
+	if took := time.Since(begun); took < 30*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+	c.end()
+}
+
+// A client that is gone ends the replay, which says so.
+func TestClientThatIsGone(t *testing.T) {
+	for recording, asks := range map[string]string{
+		`< {"jsonrpc":"2.0","method":"n"}`: "", `< [{"jsonrpc":"2.0","method":"n"}]`: "", `! junk`: "", "": `{"id":1,"method":"x"}` + "\n",
+	} {
+		inR, inW := io.Pipe()
+		outR, outW := io.Pipe()
+		outR.Close()
+		ended := make(chan error, 1)
+		go func() { ended <- Serve(t.Context(), strings.NewReader(traffic(t, recording)), inR, outW) }()
+		go func() {
+			_, _ = io.WriteString(inW, asks)
+			_ = inW.Close()
+		}()
+		err := must.Receive(t, "the end of Serve", ended)
+		check.Equal(t, fmt.Sprint(err), "write to the client: io: read/write on closed pipe", "%s: it says %s", recording)
+		_ = inR.Close()
+	}
 }
 
 func TestBadRecording(t *testing.T) {

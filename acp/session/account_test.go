@@ -16,6 +16,8 @@ func TestAccounts(t *testing.T) {
 		`"auth/status_update" {"state":"unauthenticated"}`:                                                                                                                              {State: LoggedOut},
 		`"auth/status_update" {"state":"not_required"}`:                                                                                                                                 {State: LoginNotNeeded},
 		`"auth/status_update" {"state":"_odd","accounts":[{"label":"Max"},7]}`:                                                                                                          {Accounts: "Max"},
+		`"auth/status_update" {"state":"authenticated","accounts":[{"label":"","email":"a@b"},{"label":"Max"}]}`:                                                                        {LoggedIn, "Max"},
+		`"_auth/status_update" {"authStatus":{"kind":"api_key","detail":"ANTHROPIC_API_KEY"}}`:                                                                                          {},
 		`"auth/status_update" {"accounts":[]}`:                                                                                                                                          {},
 		`"_auth/status_update" []`:                                                                                                                                                      {},
 	} {

@@ -41,6 +41,11 @@ func status(id string, s ToolCallStatus) ToolCallPatch {
 	return ToolCallPatch{ID: id, Status: acp.Set(s)}
 }
 
+// whole is a message that is told as a whole.
+func whole(id string, role Role, content ...Content) Update {
+	return MessagePatch{MessageID: id, Role: role, Content: content}
+}
+
 var end = TurnEnd{StopReason: StopEndTurn}
 
 // outline tells what the entries are, one a line.
@@ -165,6 +170,10 @@ func TestEntries(t *testing.T) {
 			[]Update{UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "x"}, UnknownUpdate{Type: "y", Reason: "why"}, UnknownUpdate{Type: "x"}},
 			lines("unknown x x2", "unknown y: why x1", "unknown x x1"),
 		},
+		"an unknown one without a type": {
+			[]Update{UnknownUpdate{}, UnknownUpdate{Type: "a\n b"}},
+			lines("unknown unnamed update x1", "unknown a b x1"),
+		},
 		"a turn that ended well": {
 			[]Update{start("p"), end},
 			lines(`user "p"`, `stop end_turn ""`),
@@ -173,9 +182,33 @@ func TestEntries(t *testing.T) {
 			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "died"}},
 			lines(`user "p"`, `stop error "died"`),
 		},
+		"a turn without a prompt": {
+			[]Update{TurnStart{}, agent("1", "a"), user("b")},
+			lines(`agent "a"`, `user "b"`),
+		},
+		"a prompt that was sent in other words": {
+			[]Update{TurnStart{Prompt: []Content{Text{"see @a"}}, Sent: []Content{Text{"see "}, Text{"a"}}}, user("see a"), user(" now")},
+			lines(`user "see @a"`, `user " now"`),
+		},
 		"a prompt with an attachment": {
 			[]Update{TurnStart{Prompt: []Content{Text{"see"}, image, Text{"this"}}}},
 			lines(`user "see" session.Image "this"`),
+		},
+		"a plan is told again after a restart": {
+			[]Update{plan("pending"), SessionStart{}, plan("pending")},
+			lines("plan tidy/pending", "plan tidy/pending"),
+		},
+		"a prompt without empty words": {
+			[]Update{TurnStart{Prompt: []Content{Text{}, image, Text{}}}},
+			lines(`user session.Image`),
+		},
+		"a message as a whole": {
+			[]Update{whole("1", RoleAgent, Text{"a"}, Text{"b"}, image, Text{}), whole("2", RoleThought)},
+			lines(`agent "ab" session.Image`, "thought"),
+		},
+		"a message as a whole, after its beginning": {
+			[]Update{agent("1", "a"), agent("2", "x"), whole("1", RoleAgent, Text{"b"}), agent("1", "c")},
+			lines(`agent "bc"`, `agent "x"`),
 		},
 		"after a restart ids are new": {
 			[]Update{
@@ -247,6 +280,18 @@ func TestState(t *testing.T) {
 			[]Update{SessionStart{[]Option{effort, mode, model}}, OptionsUpdate{[]Option{{ID: "tone", Via: "config"}}}},
 			func(c *Conversation) any { return c.Options }, []Option{{ID: "tone", Via: "config"}, mode, model},
 		},
+		"a plan in words": {
+			[]Update{PlanUpdate{Content: Text{"# Plan"}}},
+			func(c *Conversation) any { return *c.Entries[0].(*Plan) }, Plan{Content: Text{"# Plan"}},
+		},
+		"a mode of no category": {
+			[]Update{SessionStart{[]Option{effort, {ID: "m", Via: ViaMode}}}, ModeUpdate{"code"}},
+			func(c *Conversation) any { return c.Options }, []Option{effort, {ID: "m", Via: ViaMode, Value: "code"}},
+		},
+		"options take the place of a mode of their id": {
+			[]Update{SessionStart{[]Option{{ID: "m", Via: ViaMode}, {ID: "n", Via: ViaMode}}}, OptionsUpdate{[]Option{{ID: "m", Via: ViaConfig}}}},
+			func(c *Conversation) any { return c.Options }, []Option{{ID: "m", Via: "config"}, {ID: "n", Via: ViaMode}},
+		},
 		"options take the place of a mode": {
 			[]Update{SessionStart{[]Option{mode, model}}, OptionsUpdate{[]Option{{ID: "m", Category: "mode", Via: "config"}}}},
 			func(c *Conversation) any { return c.Options }, []Option{{ID: "m", Category: "mode", Via: "config"}, model},
@@ -256,8 +301,32 @@ func TestState(t *testing.T) {
 			func(c *Conversation) any { return c.Options }, []Option{effort},
 		},
 		"an option is set": {
-			[]Update{SessionStart{[]Option{effort, mode}}, OptionSet{"mode", "code"}, OptionSet{"none", "x"}},
-			func(c *Conversation) any { return []string{c.Options[0].Value, c.Options[1].Value} }, []string{"low", "code"},
+			[]Update{SessionStart{[]Option{effort, mode}}, OptionSet{"effort", "high"}, OptionSet{"mode", "code"}, OptionSet{"none", "x"}},
+			func(c *Conversation) any { return []string{c.Options[0].Value, c.Options[1].Value} }, []string{"high", "code"},
+		},
+		"a remark and its details": {
+			[]Update{Remark{Severity: "error", Text: "T", Detail: "D"}},
+			func(c *Conversation) any { return *c.Entries[0].(*NoticeEntry) }, NoticeEntry{Severity: "error", Title: "T", Detail: "D"},
+		},
+		"when a prompt was said": {
+			[]Update{start("p"), agent("1", "a")},
+			func(c *Conversation) any { m := c.Entries[0].(*Message); return []time.Time{m.Started, m.Ended} }, []time.Time{at(0), at(0)},
+		},
+		"details of an end": {
+			[]Update{start("p"), TurnEnd{StopReason: StopError, Error: "E", Detail: "D"}},
+			func(c *Conversation) any { s := c.Entries[1].(*Stop); return []string{s.Error, s.Detail} }, []string{"E", "D"},
+		},
+		"what is used once the session was taken up": {
+			[]Update{UsageUpdate{Usage: Usage{Used: 1}}},
+			func(c *Conversation) any { c.TakenUp(); return c.Usage }, (*Usage)(nil),
+		},
+		"a call of the editor's": {
+			[]Update{ToolCallPatch{ID: "c", Editor: true}, status("c", StatusCompleted)},
+			func(c *Conversation) any { return c.Calls[0].Editor }, true,
+		},
+		"a call that begins anew": {
+			[]Update{ToolCallPatch{ID: "c", Kind: acp.Set(KindRead)}, ToolCallPatch{ID: "c", Title: acp.Set("U")}.Whole()},
+			func(c *Conversation) any { return []any{c.Calls[0].Title, c.Calls[0].Kind} }, []any{"U", KindOther},
 		},
 		"a turn runs": {
 			[]Update{start("p")}, func(c *Conversation) any { return c.Running }, true,
@@ -400,8 +469,9 @@ func TestShown(t *testing.T) {
 	ask, allow, refuse := Waiting{ToolCallID: "c", Open: true}, Waiting{ToolCallID: "c", Allowed: true}, Waiting{ToolCallID: "c", Rejected: true}
 	withdraw, pending := Waiting{ToolCallID: "c"}, status("c", StatusPending)
 	run, done, fail := status("c", StatusInProgress), status("c", StatusCompleted), status("c", StatusFailed)
-	command, exited := run, done
+	command, exited, killed := run, done, done
 	command.Kind, exited.RawOutput = acp.Set(KindExecute), acp.Set(json.RawMessage(`{"exit":0}`))
+	killed.RawOutput = acp.Set(json.RawMessage(`{"signal":"SIGINT"}`))
 	for name, test := range map[string]struct {
 		updates []Update
 		want    ToolCallStatus
@@ -451,6 +521,7 @@ func TestShown(t *testing.T) {
 		"cancelled, asked again, failed": {[]Update{run, Cancelling{}, end, start("q"), ask, withdraw, fail}, StatusFailed},
 		"left behind, then failed":       {[]Update{run, end, fail}, StatusFailed},
 		"a command, said to be done":     {[]Update{command, Cancelling{}, done}, StatusCancelled},
+		"a command, and its signal":      {[]Update{command, Cancelling{}, killed}, StatusCompleted},
 		"a command, and its exit":        {[]Update{command, Cancelling{}, exited}, StatusCompleted},
 		"cancelled by the agent":         {[]Update{run, status("c", StatusCancelled)}, StatusCancelled},
 		"refused, so it is cancelled":    {[]Update{run, ask, refuse, status("c", StatusCancelled)}, StatusRejected},
@@ -482,6 +553,7 @@ func TestLeftOpen(t *testing.T) {
 	}{
 		"under way":               {[]Update{run}, false},
 		"its turn ended":          {[]Update{run, end}, true},
+		"its agent ended later":   {[]Update{Cancelling{}, end, run, AgentGone{}}, true},
 		"its agent ended":         {[]Update{run, AgentGone{}}, true},
 		"told of later":           {[]Update{run, end, status("c", StatusCompleted)}, false},
 		"taken up again":          {[]Update{run, end, start("q"), run}, false},
@@ -593,6 +665,57 @@ func TestTurnTakesTime(t *testing.T) {
 	check.Equal(t, c.Entries[3].(*Stop).Took, 12*time.Second, "the turn took %v")
 }
 
+// A message that is told as a whole is another one only where its parts are.
+func TestMessagesAreReplaced(t *testing.T) {
+	now := &clock{n: 3}
+	c := NewConversation(now.now)
+	for _, step := range []struct {
+		u        Update
+		replaced int
+		changed  bool
+	}{
+		{whole("1", RoleAgent, Text{"a"}), 1, true},
+		{whole("1", RoleAgent, Text{"a"}), 1, false},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "u"}), 2, true},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "u"}), 2, false},
+		{whole("1", RoleAgent, Text{"a"}, Image{URI: "v"}), 3, true},
+		{whole("1", RoleAgent), 4, true},
+	} {
+		c.Apply(step.u)
+		m := c.Entries[0].(*Message)
+		check.Equal(t, m.Replaced, step.replaced, "%+v: replaced %d times", step.u)
+		check.Equal(t, len(c.TakeChanged()) > 0, step.changed, "%+v: changed %v", step.u)
+		check.Equal(t, m.Started, at(3), "it began at %v")
+	}
+}
+
+// A message is over when anything stands below it, and when its session or its agent is.
+func TestWhatEndsAMessage(t *testing.T) {
+	for name, u := range map[string]Update{
+		"a call": status("c", StatusPending), "words of another": agent("2", "b"), "a plan": PlanUpdate{Entries: []PlanEntry{{}}},
+		"a prompt": start("q"), "the turn's end": end, "another session": SessionStart{}, "the agent's end": AgentGone{},
+	} {
+		for first, before := range [][]Update{{}, {start("p")}} {
+			now := &clock{}
+			c := NewConversation(now.now)
+			for _, u := range append(before, agent("1", "a")) {
+				c.Apply(u)
+			}
+			m := c.Entries[first].(*Message)
+			c.TakeChanged()
+			now.n = 5
+			c.Apply(u)
+			check.Equal(t, m.Ended, at(5), "%s: it ended at %v", name)
+			if changed := c.TakeChanged(); !slices.Contains(changed, first) {
+				t.Errorf("%s: changed is %v", name, changed)
+			}
+			now.n = 6
+			c.Apply(AgentGone{})
+			check.Equal(t, m.Ended, at(5), "%s: later it ended at %v", name)
+		}
+	}
+}
+
 // The agent repeats the prompt in chunks cut anywhere.
 func TestEchoIsSwallowed(t *testing.T) {
 	const prompt = "fix  bäd\nname"
@@ -611,6 +734,7 @@ func TestEcho(t *testing.T) {
 	image := Image{Data: "AA=="}
 	attachment := MessageChunk{MessageID: "u", Role: RoleUser, Content: image}
 	prompt := `user "do it"`
+	sayIt, sayY, sayZ := whole("u", RoleUser, Text{"do it"}), whole("u", RoleUser, Text{"y"}), whole("v", RoleUser, Text{"z"})
 	for name, test := range map[string]struct {
 		updates []Update
 		want    string
@@ -627,6 +751,14 @@ func TestEcho(t *testing.T) {
 		"after something about no one": {[]Update{CommandsUpdate{}, user("do it")}, lines(prompt)},
 		"after the turn":               {[]Update{end, user("do it")}, lines(prompt, `stop end_turn ""`, `user "do it"`)},
 		"of the second turn":           {[]Update{end, start("go on"), user("go on")}, lines(prompt, `stop end_turn ""`, `user "go on"`)},
+		"that is none, and more":       {[]Update{user("do "), user("that"), user(" now")}, lines(prompt, `user "do that now"`)},
+		"as a whole":                   {[]Update{sayIt}, lines(prompt)},
+		"as a whole, by the agent":     {[]Update{whole("u", RoleAgent, Text{"do it"})}, lines(prompt, `agent "do it"`)},
+		"in pieces and as a whole":     {[]Update{user("do"), agent("1", "a"), sayIt}, lines(prompt, `agent "a"`)},
+		"with another as a whole":      {[]Update{user("do it"), agent("1", "a"), sayZ}, lines(prompt, `agent "a"`, `user "z"`)},
+		"of which the agent says more": {[]Update{agent("1", "a"), user("x"), sayY}, lines(prompt, `agent "a"`, `user "y"`)},
+		"begun with nothing":           {[]Update{agent("1", "a"), user(""), sayY}, lines(prompt, `agent "a"`, `user "y"`)},
+		"before a restart":             {[]Update{user("do it"), end, SessionStart{}, sayY}, lines(prompt, `stop end_turn ""`, `user "y"`)},
 		"half, then the agent":         {[]Update{user("do"), agent("1", "a")}, lines(prompt, `agent "a"`)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -693,6 +825,9 @@ func TestExitOfACommand(t *testing.T) {
 	} {
 		p := ToolCallPatch{ID: "c", Kind: acp.Set(KindExecute), Status: acp.Set(StatusCompleted), RawOutput: acp.Set(json.RawMessage(output))}
 		check.Equal(t, applied(p).ToolCall("c").Exit().String(), want, "%s: %s", output)
+		running := p
+		running.Status = acp.Set(StatusInProgress)
+		check.Equal(t, applied(running).ToolCall("c").Exit().String(), "ended", "%s, of a command that runs: %s", output)
 		p.Kind = acp.Set(KindRead)
 		if !applied(p).ToolCall("c").Exit().Succeeded() {
 			t.Errorf("%s is said of no command", output)

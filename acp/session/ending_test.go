@@ -23,6 +23,7 @@ func TestGoesOn(t *testing.T) {
 		"I wait for it|Now it is there":   false,
 		"Done:|- one":                     false,
 		"A line.\n|and another":           false,
+		"A line.\n|  and another":         false,
 		"A paragraph.|\n\nAnother":        false,
 		"|The first":                      false,
 		"```lua\nx = 1\n|Y = 2\n```":      true,
@@ -30,6 +31,11 @@ func TestGoesOn(t *testing.T) {
 		"```lua\nx = 1\n```\n|Thus it is": false,
 		"  ~~~\na\n|b":                    true,
 		"`a` and```|More":                 false,
+		"in 20|20":                        true,
+		"a|":                              false,
+		"| the first":                     false,
+		"     ```\na\n|B":                 true,
+		"      ```\na\n|B":                false, // too far to the right
 	} {
 		before, after, _ := strings.Cut(text, "|")
 		for _, size := range []int{1, 1000} {

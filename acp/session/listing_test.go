@@ -1,10 +1,27 @@
 package session
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
+
+// A list that an agent never ends is what its first pages have.
+func TestListsEnd(t *testing.T) {
+	asked := 0
+	var found []Stored
+	l := &listing{done: func(list []Stored, err error) { found = list; must.Do(t, err) }}
+	l.ask = func(_ string, page func(sessionPage, error)) func() {
+		asked++
+		page(sessionPage{found: []Stored{{SessionID: fmt.Sprint(asked)}}, next: fmt.Sprint(asked)}, nil)
+		return func() {}
+	}
+	l.next("")
+	check.Equal(t, asked, pageLimit, "asked is for %d pages")
+	check.Equal(t, len(found), pageLimit, "%d are found")
+}
 
 // The page that is being requested is given up, also where the answer before it came before its request returned.
 func TestTheLastPageIsGivenUp(t *testing.T) {

@@ -180,6 +180,19 @@ func TestFilesOfACall(t *testing.T) {
 		`{"diff":"--- /a\n+++ /b\n@@ -1 +1 @@\n-x\n+y\n","filepath":"/a"}`:                                                                     `/a /b`,
 		`{"patch":"diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ b/y\n"}`:                                                       `x y`,
 		`{"p":"--- a/x\n+++ b/x\n@@"}`:                                              `x`,
+		`{"p":"--- a/x\t2026-01-02\n+++ b/x\t2026-01-03\n@@"}`:                      `x`,
+		`{"p":"--- a/x\n+++ b/y\n@@"}`:                                              `x y`,
+		`{"p":"+++ b/x\n--- a/x\n+++ b/x\n"}`:                                       `x`,
+		`{"p":"--- c/x\n+++ b/x\n@@"}`:                                              `b/x c/x`,
+		`{"p":"x\n--- a/x\n"}`:                                                      ``,
+		`{"root":"a","filenames":["b"]}`:                                            `a b`,
+		`{"x":"/a b"}`:                                                              `/a b`,
+		`{"description":"file:///a"}`:                                               ``,
+		`{"p":"please\ncopy from a to b\n"}`:                                        ``,
+		`{"p":"--- a/x\n@@ b/y\n\n+++ c"}`:                                          ``,
+		`{"p":"text\n+++ b/x\n"}`:                                                   ``,
+		`{"p":"copy from x\ncopy to y\nrename to z\n"}`:                             `x y z`,
+		`{"p":"*** Update File:  \n*** Add File: x\n"}`:                             `x`,
 		`{"p":"--- a/x\n+++ /dev/null\n@@"}`:                                        `x`,
 		`{"p":"--- a/x\n+++ c/x\n@@"}`:                                              `a/x c/x`,
 		`{"p":"--- /dev/null\n+++ b/x\n@@"}`:                                        `x`,
@@ -210,27 +223,55 @@ func TestMovesOfACall(t *testing.T) {
 		}
 		return list
 	}
+	by := func(kind ToolKind, raw string) ToolCall { return ToolCall{Kind: kind, RawInput: json.RawMessage(raw)} }
+	moved := []ToolCallContent{Diff{Operation: OperationMove, OldPath: "/a", Path: "/b"}}
 	ab := [][2]string{{"/a", "/b"}}
 	for name, c := range map[string]struct {
 		call ToolCall
 		want [][2]string
 	}{
-		"by fields":            {ToolCall{Kind: KindMove, RawInput: json.RawMessage(`{"source":"file:///a","target":"/b"}`)}, ab},
-		"of another kind":      {ToolCall{Kind: KindEdit, RawInput: json.RawMessage(`{"source":"/a","target":"/b"}`)}, nil},
-		"by locations":         {ToolCall{Kind: KindMove, Locations: at("/a", "/b", "/a")}, ab},
-		"by a diff":            {ToolCall{Kind: KindOther, Content: []ToolCallContent{Diff{Operation: OperationMove, OldPath: "/a", Path: "/b"}}}, ab},
-		"not by a copy":        {ToolCall{Kind: KindEdit, Content: []ToolCallContent{Diff{Operation: OperationCopy, OldPath: "/a", Path: "/b"}}}, nil},
-		"by changes":           {ToolCall{Kind: KindEdit, RawInput: json.RawMessage(`{"changes":{"/a":{"move_path":"file:///b"},"/c":{"move_path":null}}}`)}, ab},
-		"by a patch":           {ToolCall{Kind: KindEdit, RawInput: json.RawMessage(`{"input":"*** Begin Patch\n*** Update File: /a\n*** Move to: /b\n@@\n"}`)}, ab},
-		"by a patch of Git":    {ToolCall{Kind: KindEdit, RawInput: json.RawMessage(`{"patch":"diff --git a/a b/b\nrename from /a\nrename to /b\n"}`)}, ab},
-		"to where it is":       {ToolCall{Kind: KindMove, RawInput: json.RawMessage(`{"from":"/a","to":"/a"}`)}, nil},
-		"of a call that reads": {ToolCall{Kind: KindRead, RawInput: json.RawMessage(`{"changes":{"/a":{"move_path":"/b"}}}`)}, nil},
+		"by fields":                    {by(KindMove, `{"source":"file:///a","target":"/b"}`), ab},
+		"by other fields":              {by(KindMove, `{"old_path":"/a","new-path":"/b"}`), ab},
+		"with what is written":         {by(KindMove, `{"source":"/a\n/c","target":"/b"}`), nil},
+		"from an address":              {by(KindMove, `{"source":"https://a/b","target":"/b"}`), nil},
+		"of another kind":              {by(KindEdit, `{"source":"/a","target":"/b"}`), nil},
+		"by locations":                 {ToolCall{Kind: KindMove, Locations: at("/a", "/b", "/a")}, ab},
+		"by two of three locations":    {ToolCall{Kind: KindMove, Locations: at("/a", "", "/b")}, ab},
+		"by three locations":           {ToolCall{Kind: KindMove, Locations: at("/a", "/b", "/c")}, nil},
+		"by a diff, not by locations":  {ToolCall{Kind: KindMove, Content: moved, Locations: at("/b", "/a")}, ab},
+		"by locations beside a source": {ToolCall{Kind: KindMove, Locations: at("/a", "/b"), RawInput: json.RawMessage(`{"path":"/a"}`)}, ab},
+		"by locations beside a target": {ToolCall{Kind: KindMove, Locations: at("/a", "/b"), RawInput: json.RawMessage(`{"to":"/b"}`)}, ab},
+		"by many changes": {
+			by(KindEdit, `{"changes":{"/e":{"move_path":"/f"},"/c":{"move_path":"/d"},"/g":{"move_path":"/h"},"/a":{"move_path":"/b"}}}`),
+			[][2]string{{"/a", "/b"}, {"/c", "/d"}, {"/e", "/f"}, {"/g", "/h"}},
+		},
+		"by a diff and by fields": {ToolCall{Kind: KindMove, Content: moved, RawInput: json.RawMessage(`{"source":"/a","target":"/b"}`)}, ab},
+		"by a diff":               {ToolCall{Kind: KindOther, Content: moved}, ab},
+		"not by a copy":           {ToolCall{Kind: KindEdit, Content: []ToolCallContent{Diff{Operation: OperationCopy, OldPath: "/a", Path: "/b"}}}, nil},
+		"by changes":              {by(KindEdit, `{"changes":{"/a":{"move_path":"file:///b"},"/c":{"move_path":null}}}`), ab},
+		"by a patch":              {by(KindEdit, `{"input":"*** Begin Patch\n*** Update File: /a\n*** Move to: /b\n@@\n"}`), ab},
+		"by a patch of Git":       {by(KindEdit, `{"patch":"diff --git a/a b/b\nrename from /a\nrename to /b\n"}`), ab},
+		"from nowhere":            {by(KindEdit, `{"input":"*** Begin Patch\n*** Move to: /b\n"}`), nil},
+		"to nowhere":              {by(KindEdit, `{"input":"*** Update File: /a\n*** Move to: \n"}`), nil},
+		"to where it is":          {by(KindMove, `{"from":"/a","to":"/a"}`), nil},
+		"of a call that reads":    {by(KindRead, `{"changes":{"/a":{"move_path":"/b"}}}`), nil},
 	} {
 		check.Deep(t, c.call.Files().Moves, c.want, "%s: %q", name)
 	}
 	fetch := ToolCall{Kind: KindFetch, Locations: at("https://example.org/a", "file://far/a", "/a")}
 	check.Slice(t, fetch.Files().Named, []string{"file://far/a", "/a"}, "what is fetched names %q")
+	read := ToolCall{Kind: KindRead, Locations: at("https://example.org/a", "/a")}
+	if f := read.Files(); !slices.Equal(f.Named, []string{"https://example.org/a", "/a"}) || len(f.Changed) > 0 {
+		t.Errorf("what is read names %q and changes %q", f.Named, f.Changed)
+	}
+	edit := ToolCall{Kind: KindEdit, Locations: at("/a", "/b")}
+	check.Slice(t, edit.Files().Changed, []string{"/a", "/b"}, "what is edited changes %q")
 	copied := ToolCall{Kind: KindEdit, Content: []ToolCallContent{Diff{Operation: OperationCopy, OldPath: "/a", Path: "/b"}}}
+	edited := append([]ToolCallContent{Diff{Path: "/a"}}, copied.Content...)
+	again := ToolCall{Kind: KindEdit, Content: edited, Locations: at("/a", "/b")}
+	if f := again.Files(); !slices.Equal(f.Named, []string{"/a", "/b"}) || !slices.Equal(f.Changed, []string{"/a", "/b"}) {
+		t.Errorf("an edit and a copy of it name %q and change %q", f.Named, f.Changed)
+	}
 	if f := copied.Files(); !slices.Equal(f.Named, []string{"/b", "/a"}) || !slices.Equal(f.Changed, []string{"/b"}) {
 		t.Errorf("a copy names %q and changes %q", f.Named, f.Changed)
 	}

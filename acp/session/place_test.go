@@ -25,6 +25,17 @@ func TestWhatIsSaidOfAPlaceBesideItsFields(t *testing.T) {
 	}
 }
 
+// The user's words go beside the agent's own instructions or instead of them, and none are not sent.
+func TestSystemPromptsAsTheyAreSent(t *testing.T) {
+	for p, want := range map[SystemPrompt]string{
+		{}: "null", {Own: true}: "null",
+		{Text: "be brief"}:            `{"content":[{"text":"be brief","type":"text"}],"mode":"append"}`,
+		{Text: "be brief", Own: true}: `{"content":[{"text":"be brief","type":"text"}],"mode":"override"}`,
+	} {
+		check.Equal(t, sent(t, p.wire()), want, "%+v: sent is %s", p)
+	}
+}
+
 // Either version gets the servers of the kinds that it has, with all that they need.
 func TestServersOfEachVersion(t *testing.T) {
 	list := []MCPServer{
@@ -37,6 +48,28 @@ func TestServersOfEachVersion(t *testing.T) {
 	first, second := sent(t, toServers(list)), sent(t, toServersV2(list))
 	check.Equal(t, first, "["+http+","+sse+","+stdio+"}]", "version 1 gets %s")
 	check.Equal(t, second, "["+http+","+stdio+`,"type":"stdio"}]`, "version 2 gets %s")
+}
+
+// Blocks of a prompt are sent with all that they have; what only agents send is empty.
+func TestBlocksAsTheyAreSent(t *testing.T) {
+	for _, c := range []struct {
+		block Content
+		want  string
+	}{
+		{Text{"a"}, `{"text":"a","type":"text"}`},
+		{Image{"image/png", "AA==", "file:///a"}, `{"data":"AA==","mimeType":"image/png","type":"image","uri":"file:///a"}`},
+		{Audio{"audio/wav", "AA=="}, `{"data":"AA==","mimeType":"audio/wav","type":"audio"}`},
+		{ResourceLink{"file:///a", "a", "A", "text/plain", "first", 0, ""},
+			`{"description":"first","mimeType":"text/plain","name":"a","title":"A","type":"resource_link","uri":"file:///a"}`},
+		{Resource{"file:///a", "text/plain", "t", ""},
+			`{"resource":{"mimeType":"text/plain","text":"t","uri":"file:///a"},"type":"resource"}`},
+		{Resource{"file:///a", "image/png", "", "AA=="},
+			`{"resource":{"blob":"AA==","mimeType":"image/png","uri":"file:///a"},"type":"resource"}`},
+		{ForAgent{Text{"a"}}, `{"text":"","type":"text"}`},
+		{UnknownContent{Type: "smell"}, `{"text":"","type":"text"}`},
+	} {
+		check.Equal(t, sent(t, toBlocks([]Content{c.block})), "["+c.want+"]", "%+v is sent as %s", c.block)
+	}
 }
 
 // sent is a value as it is sent, its fields in alphabetical order.

@@ -64,6 +64,54 @@ func TestRequestsAreWithdrawn(t *testing.T) {
 	}
 }
 
+// What is asked of an agent goes out with all that it needs, the same in both versions.
+func TestFieldsOfRequests(t *testing.T) {
+	provider := Provider{ID: "p", Type: "openai", URL: "https://a"}
+	for _, c := range []struct {
+		ask            func(a Agent, done chan<- error)
+		method, params string
+	}{
+		{func(a Agent, done chan<- error) { a.ListSessions(false, then[[]Stored](done)) }, "session/list", `{}`},
+		{func(a Agent, done chan<- error) { a.ListSessions(true, then[[]Stored](done)) }, "session/list", `{"archived":"only"}`},
+		{func(a Agent, done chan<- error) { a.SetTitle("s1", "T", then[string](done)) },
+			"session/set_title", `{"sessionId":"s1","title":"T"}`},
+		{func(a Agent, done chan<- error) { a.Archive("s1", true, justThen(done)) }, "session/archive", `{"sessionId":"s1"}`},
+		{func(a Agent, done chan<- error) { a.Archive("s1", false, justThen(done)) }, "session/unarchive", `{"sessionId":"s1"}`},
+		{func(a Agent, done chan<- error) { a.Status("s1", justThen(done)) }, "session/status", `{"sessionId":"s1"}`},
+		{func(a Agent, done chan<- error) { a.DeleteSession("s1", justThen(done)) }, "session/delete", `{"sessionId":"s1"}`},
+		{func(a Agent, done chan<- error) { a.SetProvider(provider, map[string]string{"A": "1"}, justThen(done)) },
+			"providers/set", `{"apiType":"openai","baseUrl":"https://a","headers":{"A":"1"},"providerId":"p"}`},
+		{func(a Agent, done chan<- error) { a.DisableProvider("p", justThen(done)) }, "providers/disable", `{"providerId":"p"}`},
+	} {
+		for _, version := range []int{1, 2} {
+			p := agreed(t, version, fakeagent.Expect(c.method), fakeagent.Reply(`{"sessionId":"s1","title":"T","sessions":[]}`))
+			done := make(chan error, 1)
+			c.ask(p, done)
+			must.Do(t, receive(t, done))
+			check.Equal(t, sent(t, p.finish()[1].Params), c.params, "version %d, %s: sent is %s", version, c.method)
+		}
+	}
+}
+
+// What an agent tells of its providers is known: of each what it may be and what it is, if anything.
+func TestProvidersOfAnAgent(t *testing.T) {
+	const answer = `{"providers":[
+		{"providerId":"a","supported":["openai","azure"],"required":true,"current":{"apiType":"azure","baseUrl":"https://a"}},
+		{"providerId":"b","supported":["openai"],"required":false,"current":null}]}`
+	want := []Provider{
+		{ID: "a", Types: []string{"openai", "azure"}, Required: true, Type: "azure", URL: "https://a"},
+		{ID: "b", Types: []string{"openai"}},
+	}
+	for _, version := range []int{1, 2} {
+		p := agreed(t, version, fakeagent.Expect("providers/list"), fakeagent.Reply(answer))
+		done := make(chan outcome[[]Provider], 1)
+		p.Providers(func(list []Provider, err error) { done <- outcome[[]Provider]{list, err} })
+		o := receive(t, done)
+		must.Do(t, o.err)
+		check.Deep(t, o.value, want, "version %d: %+v", version)
+	}
+}
+
 // justThen is then for an answer that is nothing but an error.
 func justThen(done chan<- error) func(error) { return func(err error) { done <- err } }
 

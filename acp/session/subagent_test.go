@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/acp"
+	"github.com/acp-nvim/acp-nvim/acp/wire"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
@@ -53,6 +55,64 @@ func TestSubagentsOfV1(t *testing.T) {
 	check.Equal(t, p.story(), want, "got\n%s")
 }
 
+// Each thing that is told of a sub-agent changes its call, and what is left out stays.
+func TestReportsOfSubagents(t *testing.T) {
+	patch := func(change func(*ToolCallPatch)) ToolCallPatch {
+		p := ToolCallPatch{ID: "subagent:k"}
+		change(&p)
+		return p
+	}
+	stopped := func(s ToolCallStatus) ToolCallPatch { return patch(func(p *ToolCallPatch) { p.Status = acp.Set(s) }) }
+	steps := []struct {
+		fields string
+		want   ToolCallPatch
+	}{
+		{`,"capabilities":{"cancel":{}}`, patch(func(p *ToolCallPatch) { p.Kind, p.Title = acp.Set(KindThink), acp.Set("Sub-agent") })},
+		{`,"title":""`, patch(func(*ToolCallPatch) {})},
+		{`,"title":"T"`, patch(func(p *ToolCallPatch) { p.Title = acp.Set("T") })},
+		{`,"title":null`, patch(func(p *ToolCallPatch) { p.Title = acp.Set("Sub-agent") })},
+		{`,"description":"looks"`, patch(func(p *ToolCallPatch) { p.Name = acp.Set("looks") })},
+		{`,"description":null`, patch(func(p *ToolCallPatch) { p.Name = acp.Null[string]() })},
+		{`,"state":{"state":"unknown"}`, patch(func(p *ToolCallPatch) { p.Status = acp.Null[ToolCallStatus]() })},
+		{`,"state":{"state":"requires_action"}`, stopped(StatusInProgress)},
+		{`,"state":{"state":"idle","stopReason":"error"}`, stopped(StatusFailed)},
+		{`,"state":{"state":"idle","stopReason":"cancelled"}`, stopped(StatusCancelled)},
+		{`,"state":{"state":"idle","stopReason":"end_turn"}`, stopped(StatusCompleted)},
+	}
+	var script []fakeagent.Step
+	for _, s := range steps {
+		script = append(script, says(`"subagent_update","sessionId":"k"`+s.fields))
+	}
+	p := talkV1(t, append(script, says(`"subagent_update","sessionId":""`), fakeagent.Expect("session/cancel"))...)
+	for _, s := range steps {
+		check.Deep(t, receive(t, p.events).(updated).Update, Update(s.want), s.fields+": told is %+v")
+	}
+	if u, ok := receive(t, p.events).(updated).Update.(UnknownUpdate); !ok {
+		t.Errorf("of a sub-agent without a session told is %+v", u)
+	}
+	if !p.Agent.(Canceller).CancelCall("subagent:k", nil, func(error) {}) {
+		t.Error("it may not be cancelled any more")
+	}
+	receive(t, p.played)
+}
+
+// When a session is forgotten, so are its sub-agents, and those of no other one.
+func TestForgottenSubagents(t *testing.T) {
+	s := &subagents{children: map[string]*subagent{}, users: map[string]bool{}}
+	s.opened("s1")
+	s.opened("s2")
+	for child, parent := range map[string]string{"k": "s1", "m": "s2"} {
+		s.update(parent, wire.SubagentUpdate{SessionID: child})
+	}
+	s.update("k", wire.SubagentUpdate{SessionID: "l"})
+	check.Equal(t, s.rootOf("l"), "s1", "before, it works for %s")
+	s.forget("s1")
+	for id, want := range map[string]string{"k": "k", "l": "l", "m": "s2"} {
+		check.Equal(t, s.rootOf(id), want, id+" works for %s")
+	}
+	check.Equal(t, fmt.Sprint(s.isUsers("s1"), s.isUsers("s2")), "false true", "the user's are %s")
+}
+
 // A sub-agent that works when its parent's turn ends goes on, in either version of the protocol; an agent without any
 // says nothing of that.
 func TestSubagentsGoOn(t *testing.T) {
@@ -84,10 +144,12 @@ func TestRequestsOfSubagents(t *testing.T) {
 		fakeagent.Request(5, "terminal/output", `{"sessionId":"l","terminalId":"t"}`), fakeagent.Answer(5),
 		fakeagent.Request(6, "elicitation/create", `{"sessionId":"l","toolCallId":"c","message":"Who?","mode":"form","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`),
 		fakeagent.Answer(6),
+		fakeagent.Request(8, "elicitation/create", `{"sessionId":"l","message":"Log in","mode":"url","url":"https://a.b","elicitationId":"e"}`),
+		fakeagent.Answer(8),
 		fakeagent.Expect("session/cancel"))
 	var got []string
 	told := func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }
-	for range 9 {
+	for range 10 {
 		switch e := receive(t, p.events).(type) {
 		case ReadTextFile:
 			told("read in %s", e.SessionID)
@@ -107,6 +169,7 @@ func TestRequestsOfSubagents(t *testing.T) {
 	}
 	want := []string{
 		"read in s1", "write in s1", `terminal in s1 at "/work"`, `terminal in s1 at ""`, "output in s1", "elicit in s1 of l/c",
+		"elicit in s1 of subagent:l",
 	}
 	check.Deep(t, got, want, "asked %q")
 	v := p.Agent.(Canceller)
@@ -142,9 +205,11 @@ func TestMessagesOfSubagents(t *testing.T) {
 			chunk("k", "1", "Lo"), message("k", "1", "s1", "k", ""), chunk("k", "1", "ok."),
 			message("k", "2", "k", "l", `,"content":[{"type":"text","text":"Look deeper."}]`),
 			message("k", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
+			updateOf("k", `"session_message","messageId":"3"`),
 			message("s1", "3", "k", "s1", `,"content":[{"type":"text","text":"There it is: "},{"type":"image"}]`),
 			message("s1", "5", "k", "s1", `,"content":[{"type":"text","text":"I am done."}]`),
 			message("k", "6", "l", "k", `,"content":[{"type":"text","text":"It is deep."}]`),
+			message("k", "4", "s1", "k", `,"content":[{"type":"text","text":"And where?"}]`),
 			message("k", "4", "s1", "k", `,"content":[{"type":"text","text":"And there?"}]`),
 			says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
 			says(`"session_message_chunk","messageId":7`))
@@ -165,19 +230,38 @@ func TestMessagesOfSubagents(t *testing.T) {
 	}
 }
 
+// What a sub-agent was told is known before what it does, and is not told again with each thing that it does.
+func TestMessagesComeBeforeTheWork(t *testing.T) {
+	for version, start := range map[int]func(*testing.T, ...fakeagent.Step) *talk{1: talkV1, 2: talkV2} {
+		p := start(t,
+			says(`"subagent_update","sessionId":"k"`),
+			updateOf("k", `"session_message","messageId":"1","senderSessionId":"s1","recipientSessionId":"k","content":[{"type":"text","text":"Look."}]`),
+			updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls"`),
+			updateOf("k", `"tool_call_update","toolCallId":"d","title":"cat"`))
+		var got []string
+		for range 4 {
+			u := receive(t, p.events).(updated).Update.(ToolCallPatch)
+			got = append(got, u.ID+string(u.RawInput.Or(nil)))
+			check.Equal(t, u.RawOutput.IsZero(), true, "version %d: it answers nothing: %v", version)
+		}
+		check.Slice(t, got, []string{"subagent:k", `subagent:k{"asked":"Look."}`, "k/c", "k/d"}, "version %d: told is %q", version)
+	}
+}
+
 // A plan is steps, words or a file, and goes when it is taken back, in either version of the protocol.
 func TestPlansById(t *testing.T) {
 	for version, start := range map[int]func(*testing.T, ...fakeagent.Step) *talk{1: talkV1, 2: talkV2} {
 		p := start(t,
 			says(`"plan_update","plan":{"type":"items","planId":"a","entries":[{"content":"A","priority":"high","status":"pending"}]}`),
 			says(`"plan_update","plan":{"type":"markdown","planId":"b","content":"# B"}`),
+			says(`"plan_update","plan":{"type":"markdown","planId":"e","content":""}`),
 			says(`"plan_update","plan":{"type":"file","planId":"c","uri":"file:///c.md"}`),
 			says(`"plan_removed","planId":"b"`),
 			says(`"plan_update","plan":{"type":"_odd","planId":"d"}`),
 			says(`"plan_update"`), says(`"plan_removed"`))
 		want := []any{
 			PlanUpdate{ID: "a", Entries: []PlanEntry{{"A", "high", "pending"}}},
-			PlanUpdate{ID: "b", Content: Text{"# B"}},
+			PlanUpdate{ID: "b", Content: Text{"# B"}}, PlanUpdate{ID: "e"},
 			PlanUpdate{ID: "c", Content: ResourceLink{Name: "in a file", URI: "file:///c.md"}},
 			PlanUpdate{ID: "b"},
 			PlanUpdate{ID: "d"}, "plan of type _odd", "malformed plan_update", "malformed plan_removed",

@@ -59,3 +59,18 @@ func TestPlainKeysBuildNothing(t *testing.T) {
 	}
 	check.Equal(t, plainKey("New_File-Path"), "newfilepath", "plain is %q")
 }
+
+// What ran in the background is gone with its agent: a call of the next one with the same id ends with its turn.
+func TestTheBackgroundGoesWithTheAgent(t *testing.T) {
+	c := applied(start("p"), status("c", StatusInProgress), under("d", "c"), under("e", "d"),
+		Background{Calls: []string{"c"}, Terminals: []string{"t"}}, end)
+	check.Equal(t, c.GoesOn("e"), true, "what is far below goes on: %v")
+	check.Equal(t, c.ToolCall("c").Shown(), StatusInProgress, "after its turn it is %s")
+	check.Equal(t, c.Behind(), 2, "%d run")
+	c.Apply(AgentGone{})
+	check.Equal(t, c.ToolCall("c").Shown(), StatusCancelled, "after its agent it is %s")
+	check.Equal(t, c.Behind(), 0, "%d run still")
+	if c.GoesOn("c") {
+		t.Error("it goes on")
+	}
+}

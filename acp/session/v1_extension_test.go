@@ -41,7 +41,9 @@ func TestFormsOfExtensions(t *testing.T) {
 		{"cursor/ask_question", cursorAsks, "3 questions", "a! Where?: choice [x=Here y=y]; b! Which?: choices [x=x]; w! Why?: text []"},
 		{"cursor/ask_question", `{"title":"Storage",` + cursorAsks[1:], "Storage", "a! Where?: choice [x=Here y=y]; b! Which?: choices [x=x]; w! Why?: text []"},
 		{"cursor/create_plan", `{"toolCallId":"c","name":"Split","overview":"two"}`, `Carry out the plan "Split"?`, `plan! Carry out the plan "Split"?: choice [accepted=Carry it out rejected=Reject it]`},
-		{"session/request_permission", qwenAsks, "2 questions", "0 Colour (Which colour?): choice [red=red]; 0 other In your own words: text []; 1 Size (What size?): choices [small=small]; 1 other In your own words: text []"},
+		{"cursor/create_plan", `{"toolCallId":"c"}`, "Carry out this plan?",
+			`plan! Carry out this plan?: choice [accepted=Carry it out rejected=Reject it]`},
+		{"session/request_permission", qwenAsks, "2 questions", "0 Colour (Which colour?): choice [red=red/loud]; 0 other In your own words: text []; 1 Size (What size?): choices [small=small]; 1 other In your own words: text []"},
 		{"session/request_permission", qwenAsksOnce, "Which colour?", "0 Colour: text []"},
 	} {
 		_, e := asksByItself(t, c.method, c.params)
@@ -56,7 +58,7 @@ func TestFormsOfExtensions(t *testing.T) {
 			}
 			var choices []string
 			for _, choice := range f.Choices {
-				choices = append(choices, choice.Value+"="+choice.Name)
+				choices = append(choices, strings.TrimSuffix(choice.Value+"="+choice.Name+"/"+choice.Description, "/"))
 			}
 			fields = append(fields, fmt.Sprintf("%s: %s %v", text, f.Type, choices))
 		}
@@ -88,6 +90,8 @@ func TestAnswersOfExtensions(t *testing.T) {
 		{"session/request_permission", qwenAsks, accept(map[string]any{"0": "red", "1": []any{"small"}, "1 other": "tiny"}),
 			`{"outcome":{"outcome":"selected","optionId":"y"},"answers":{"0":"red","1":"small, tiny"}}`},
 		{"session/request_permission", qwenAsks, accept(map[string]any{"1": []any{"small"}}), `{"outcome":{"outcome":"selected","optionId":"y"},"answers":{"1":"small"}}`},
+		{"cursor/create_plan", plan, ElicitationAnswer{ElicitationDecline, map[string]any{"plan": "accepted"}},
+			`{"outcome":{"outcome":"rejected"}}`},
 		{"session/request_permission", qwenAsks, accept(nil), `{"outcome":{"outcome":"selected","optionId":"n"}}`},
 		{"session/request_permission", qwenAsks, decline, `{"outcome":{"outcome":"selected","optionId":"n"}}`},
 		{"session/request_permission", qwenAsks, dismiss, nobody},
@@ -101,6 +105,56 @@ func TestAnswersOfExtensions(t *testing.T) {
 				check.Equal(t, string(m.Result), c.want, "%s: %+v is answered %s", c.method, c.answer)
 			}
 		}
+	}
+}
+
+// A plan that is to be agreed to is shown before, its words as a message of their own and its steps as a plan.
+func TestPlansOfExtensions(t *testing.T) {
+	for params, want := range map[string]string{
+		`"overview":"in short","plan":"# Do it"`:         "agent 1: Now\nagent 2: # Do it\nagent 3:  it runs",
+		`"overview":"in short"`:                          "agent 1: Now\nagent 2: in short\nagent 3:  it runs",
+		`"todos":[{"content":"one","status":"pending"}]`: "agent 1: Now\nplan: one pending\nagent 1:  it runs",
+		`"name":"Split"`:                                 "agent 1: Now\nagent 1:  it runs",
+		`"plan":"# Do it","todos":[{"content":"one","status":"pending"},{"content":"two","status":"completed"}]`: "agent 1: Now\n" +
+			"agent 2: # Do it\nplan: one pending, two completed\nagent 3:  it runs",
+	} {
+		p := talkV1(t,
+			says(`"tool_call","toolCallId":"c","title":"plan"`), says(`"agent_message_chunk","content":{"type":"text","text":"Now"}`),
+			fakeagent.Request(7, "cursor/create_plan", `{"toolCallId":"c",`+params+"}"),
+			says(`"agent_message_chunk","content":{"type":"text","text":" it runs"}`))
+		receive(t, p.played)
+		var told []string
+		for len(p.events) > 0 {
+			u, ok := (<-p.events).(updated)
+			if !ok {
+				continue
+			}
+			switch u := u.Update.(type) {
+			case MessageChunk:
+				told = append(told, fmt.Sprintf("agent %s: %s", u.MessageID, u.Content.(Text).Text))
+			case PlanUpdate:
+				var steps []string
+				for _, e := range u.Entries {
+					steps = append(steps, e.Content+" "+e.Status)
+				}
+				told = append(told, "plan: "+strings.Join(steps, ", "))
+			}
+		}
+		check.Equal(t, strings.Join(told, "\n"), want, "%s: told is\n%s", params)
+	}
+}
+
+// What asks nothing is refused.
+func TestExtensionsThatAskNothing(t *testing.T) {
+	p := talkV1(t, fakeagent.Request(7, "cursor/ask_question", `{"toolCallId":"c","questions":[]}`), fakeagent.Answer(7))
+	receive(t, p.played)
+	for _, m := range p.finish() {
+		if m.Method == "" {
+			check.Equal(t, string(m.Error), `{"code":-32602,"message":"cursor/ask_question asks nothing"}`, "it is answered %s")
+		}
+	}
+	if len(p.events) > 0 {
+		t.Errorf("somebody is asked %+v", <-p.events)
 	}
 }
 

@@ -519,8 +519,8 @@ func TestUpdates(t *testing.T) {
 			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", MimeType: "text/plain", Text: "t"}},
 		},
 		"a binary resource": {
-			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","blob":"AA=="}}}`,
-			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", Blob: "AA=="}},
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"resource","resource":{"uri":"file:///a","mimeType":"image/png","blob":"AA=="}}}`,
+			MessageChunk{MessageID: "1", Role: RoleAgent, Content: Resource{URI: "file:///a", MimeType: "image/png", Blob: "AA=="}},
 		},
 		"an unknown block": {
 			`{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","of":"roses"}}`,
@@ -629,6 +629,42 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
+// A block of any kind may be for the agent alone.
+func TestBlocksForTheAgent(t *testing.T) {
+	for block, want := range map[string]Content{
+		`"type":"text","text":"a"`:                               Text{"a"},
+		`"type":"image","data":"AA==","mimeType":"image/png"`:    Image{MimeType: "image/png", Data: "AA=="},
+		`"type":"audio","data":"AA==","mimeType":"audio/wav"`:    Audio{"audio/wav", "AA=="},
+		`"type":"resource_link","uri":"u","name":"a"`:            ResourceLink{URI: "u", Name: "a"},
+		`"type":"resource","resource":{"uri":"u","text":"t"}`:    Resource{URI: "u", Text: "t"},
+		`"type":"resource","resource":{"uri":"u","blob":"AA=="}`: Resource{URI: "u", Blob: "AA=="},
+	} {
+		for audience, want := range map[string]Content{`"assistant"`: ForAgent{want}, `"user","assistant"`: want} {
+			block := `{` + block + `,"annotations":{"audience":[` + audience + `]}}`
+			p := begun(t, fakeagent.Update(`{"sessionUpdate":"agent_message_chunk","content":`+block+`}`))
+			check.Deep(t, next[updated](p).Update.(MessageChunk).Content, want, "%s is %+v", block)
+		}
+	}
+}
+
+// The user may turn each quirk on for any agent, and off for those that have it.
+func TestQuirksOfTheUser(t *testing.T) {
+	all := Quirks{EmptyForMissing: true, LateReplay: true, Markers: true, Instructions: true}
+	names := []string{"empty_for_missing", "late_replay", "markers", "instructions"}
+	for i, name := range names {
+		overrides := map[string]bool{}
+		for _, other := range names {
+			overrides[other] = other == name
+		}
+		got := quirksFor("gemini-cli", overrides)
+		want := Quirks{EmptyForMissing: i == 0, LateReplay: i == 1, Markers: i == 2, Instructions: i == 3}
+		check.Equal(t, got, want, "with %s alone there are %+v", name)
+	}
+	on := map[string]bool{"empty_for_missing": true, "late_replay": true, "markers": true, "instructions": true, "other": true}
+	check.Equal(t, quirksFor("any", on), all, "with all there are %+v")
+	check.Equal(t, quirksFor("any", nil), Quirks{}, "without any there are %+v")
+}
+
 // What gemini-cli tells as words with a mark before them.
 func TestMarkers(t *testing.T) {
 	chunk := func(kind, text string) fakeagent.Step {
@@ -640,11 +676,17 @@ func TestMarkers(t *testing.T) {
 		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>"),
 		chunk("user_message_chunk", "<session_context>\nIt is Monday.\n</session_context>\n\nHello"),
 		chunk("user_message_chunk", "[Function Response: read_file]"),
+		chunk("agent_message_chunk", " [MODE_UPDATE] yolo\n"),
+		chunk("agent_message_chunk", "  not for you "),
+		chunk("agent_message_chunk", "<session_context>"),
+		chunk("agent_message_chunk", "[Function Response: x]"),
+		chunk("user_message_chunk", "[MODE_UPDATE] plan"),
 	}
+	plain := []string{"  not for you ", "<session_context>", "[Function Response: x]", "[MODE_UPDATE] plan"}
 	for name, want := range map[string][]string{
-		"gemini-cli": {"mode autoEdit", "[MODE_UPDATE] is a mark", "Hello"},
-		"fake": {"[MODE_UPDATE] autoEdit", "[MODE_UPDATE] is a mark", "<session_context>\nIt is Monday.\n</session_context>",
-			"<session_context>\nIt is Monday.\n</session_context>\n\nHello", "[Function Response: read_file]"},
+		"gemini-cli": append([]string{"mode autoEdit", "[MODE_UPDATE] is a mark", "Hello", "mode yolo"}, plain...),
+		"fake": append([]string{"[MODE_UPDATE] autoEdit", "[MODE_UPDATE] is a mark", "<session_context>\nIt is Monday.\n</session_context>",
+			"<session_context>\nIt is Monday.\n</session_context>\n\nHello", "[Function Response: read_file]", " [MODE_UPDATE] yolo\n"}, plain...),
 	} {
 		p := play(t, nil, append(fakeagent.Start(name), script...)...)
 		p.begin()

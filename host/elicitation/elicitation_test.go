@@ -1,6 +1,7 @@
 package elicitation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -27,6 +28,9 @@ type asked struct {
 	got    []string // the agent's answers
 	goesOn string   // the call that goes on after its turn
 	stops  bool     // the turn is being cancelled
+
+	changes int              // how often Neovim is to look again
+	updates []session.Update // of the conversation
 }
 
 // Batch is Neovim's end of the editor.
@@ -36,6 +40,7 @@ func (a *asked) Batch(ops []any) ([]any, time.Duration, error) {
 		switch args := op.([]any)[1].(type) {
 		case rpc.Notify:
 			a.told = append(a.told, args.Text)
+			check.Equal(a.t, args.Level, severityOf(args.Text), "%q is told as %s", args.Text)
 		case rpc.OpenPage:
 			a.told = append(a.told, args.URL)
 		case rpc.Callback:
@@ -52,13 +57,17 @@ func asking(t *testing.T, test func(*testing.T, *asked)) {
 		a := &asked{t: t}
 		base := feature.Base{
 			Session: 1, Title: "Puppet", Box: mailbox.New(), Editor: editor.New(a),
-			Remark:  func(_, text string) { a.said = append(a.said, text) },
+			Remark: func(severity, text string) {
+				a.said = append(a.said, text)
+				check.Equal(t, severity, severityOf(text), "%q is said as %s", text)
+			},
 			Event:   func(string, map[string]any) {},
-			Changed: func() {},
+			Changed: func() { a.changes++ },
 		}
 		id := int64(0)
 		a.Questions = New(base, Config{
-			ID: func() int64 { id++; return id }, Apply: func(session.Update) {}, Stopping: func() bool { return a.stops },
+			ID: func() int64 { id++; return id }, Stopping: func() bool { return a.stops },
+			Apply:  func(u session.Update) { a.updates = append(a.updates, u) },
 			GoesOn: func(call string) bool { return call != "" && call == a.goesOn },
 		})
 		go base.Editor.Run()
@@ -67,9 +76,19 @@ func asking(t *testing.T, test func(*testing.T, *asked)) {
 	})
 }
 
+// severityOf is how what the user is told is to look.
+func severityOf(text string) string {
+	if strings.Contains(text, " was declined: ") || strings.Contains(text, " is not sent: ") {
+		return "warning"
+	}
+	return "info"
+}
+
 // ask asks, and returns the question's id.
 func (a *asked) ask(e session.ElicitationRequest) int {
-	e.Context = a.t.Context()
+	if e.Context == nil {
+		e.Context = a.t.Context()
+	}
 	e.Reply = func(answer session.ElicitationAnswer) {
 		text := string(answer.Action)
 		if answer.Content != nil {
@@ -124,6 +143,18 @@ func TestAnswersOfTheAPI(t *testing.T) {
 			check.Equal(t, a.Waiting() == 0, c.got != "", "%s: answered %v", c.content)
 		})
 	}
+}
+
+// What was sent of a form stands in the chat, with choices by their titles.
+func TestWhatTheChatSaysOfAForm(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		id := a.ask(session.ElicitationRequest{Message: "What?", Form: ticket()})
+		lines := strings.Join(sheetOf(ticket()).write(nil).Lines, "\n")
+		lines = strings.NewReplacer("( ) High", "(x) High", "[ ] Docs", "[x] Docs", "Count", "Count 7").Replace(lines)
+		a.Submit(rpc.SubmitForm{ID: id, Lines: strings.Split(lines, "\n")})
+		want(t, "the chat says", &a.said, "Puppet asked: What?\nYou answered:\n  Project: parser\n  Severity: High\n"+
+			"  Labels: Bug, Docs (all)\n  Count: 7\n  Notify: yes")
+	})
 }
 
 // A form that was answered meanwhile is not sent again, and its buffer, which waits for an answer, gets one.
@@ -216,6 +247,50 @@ func TestAPageIsOpened(t *testing.T) {
 	})
 }
 
+// A call waits while a question of its is open, and Neovim looks again whenever there is one more or one less.
+func TestCallsWaitForTheirQuestions(t *testing.T) {
+	asking(t, func(t *testing.T, a *asked) {
+		id := a.ask(session.ElicitationRequest{ToolCallID: "c", Message: "What?", Form: free()})
+		check.Deep(t, a.updates, []session.Update{session.Waiting{ToolCallID: "c", Open: true}}, "when it is asked, told is %+v")
+		check.Equal(t, a.changes, 1, "when it is asked, Neovim looks %d times")
+		a.Take()
+		a.Answer(rpc.Answer{ID: id, Action: "decline"})
+		check.Deep(t, a.updates[1:], []session.Update{session.Waiting{ToolCallID: "c"}}, "when it is answered, told is %+v")
+		check.Equal(t, a.changes, 2, "when it is answered, Neovim has looked %d times")
+		if list, changed := a.Take(); !changed || len(list) > 0 {
+			t.Errorf("Neovim is told %v: %v", changed, list)
+		}
+	})
+}
+
+// A question that the agent takes back is gone, unless the user was faster; what cannot be asked is declined.
+func TestQuestionsThatAreTakenBack(t *testing.T) {
+	for _, c := range []struct {
+		faster    bool
+		got, said string
+	}{{false, "cancel", "Puppet asked: What?\nIt was cancelled."}, {true, "decline", "Puppet asked: What?\nYou declined."}} {
+		asking(t, func(t *testing.T, a *asked) {
+			ctx, withdraw := context.WithCancel(t.Context())
+			id := a.ask(session.ElicitationRequest{Context: ctx, Message: "What?", Form: free()})
+			withdraw()
+			synctest.Wait() // it is on its way
+			if c.faster {
+				a.Answer(rpc.Answer{ID: id, Action: "decline"})
+			}
+			go a.base.Box.Run()
+			want(t, "the agent gets", &a.got, c.got)
+			want(t, "the chat says", &a.said, c.said)
+			check.Equal(t, a.Waiting(), 0, "%d are open")
+			a.base.Box.Close()
+		})
+	}
+	asking(t, func(t *testing.T, a *asked) {
+		a.ask(session.ElicitationRequest{Message: "Look.", URL: "file:///a"})
+		want(t, "the agent gets", &a.got, "decline")
+		check.Contains(t, a.said[0], "A question from Puppet was declined: it wants to open", "the chat says %s")
+	})
+}
+
 // When a turn ends, or is cancelled, the questions of what goes on in the background stay. At the end so do those that
 // belong to no session, as of a login.
 func TestQuestionsAtTheEndOfATurn(t *testing.T) {
@@ -261,7 +336,10 @@ func TestWhatADigitAnswers(t *testing.T) {
 	must, given := text, text
 	must.Required, given.Default = true, []string{"x"}
 	many := choice
-	many.Choices = choices(strings.Split(strings.Repeat("x ", maxDigits), " ")...)
+	names := strings.Split(strings.Repeat("x ", maxDigits), " ") // one more than that
+	many.Choices = choices(names...)
+	most := choice
+	most.Choices = choices(names[:maxDigits]...)
 	for _, c := range []struct {
 		fields []session.FormField
 		want   string
@@ -273,6 +351,7 @@ func TestWhatADigitAnswers(t *testing.T) {
 		{[]session.FormField{choice, choice}, "fill_in decline"},
 		{[]session.FormField{{Type: session.FieldBoolean}}, "fill_in decline"},
 		{[]session.FormField{many}, "fill_in decline"},
+		{[]session.FormField{most}, strings.Repeat("choice:x ", maxDigits) + "decline"},
 		{[]session.FormField{text}, "fill_in decline"},
 		{nil, "fill_in decline"},
 	} {

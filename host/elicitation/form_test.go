@@ -59,6 +59,27 @@ Notify         [x]`
 	}
 }
 
+// Each field has a label of its own that no comment looks like, and beside a choice stands what the agent says of it.
+func TestLabelsOfASheet(t *testing.T) {
+	form := &session.Form{Fields: []session.FormField{
+		{Title: "Why", Name: "a"}, {Title: "Why", Name: "b"}, {Title: "#1", Name: "c"}, {Title: "Why", Name: "d"},
+		{Name: "e", Required: true},
+		{Title: "How", Name: "f", Type: session.FieldChoice, Choices: []session.Choice{
+			{Value: "x", Description: "as\never"}, {Value: "y"}, {Value: "z", Description: strings.Repeat("z", 201)},
+		}},
+		{Title: "Who", Name: "g", Type: session.FieldChoices, Description: "all of them", Choices: []session.Choice{
+			{Value: "x", Description: "one"}, {Value: "y"},
+		}},
+	}}
+	got := sheetOf(form).write(nil)
+	check.Slice(t, got.Lines[2:], []string{
+		"Why        ", "Why (2)    ", "field 3    ", "Why (3)    ", "field 5*   ",
+		"How        ( ) x", "           ( ) y", "           ( ) z", "Who        [ ] x", "           [ ] y",
+	}, "the form is %q")
+	want := fmt.Sprintf("[{7 as ever} {9 %s} {10 one  (all of them)}]", strings.Repeat("z", 200))
+	check.Equal(t, fmt.Sprint(got.Notes), want, "beside it stands %s")
+}
+
 // What the user makes of the sheet, in one place, and what comes of it.
 func TestReadSheet(t *testing.T) {
 	s := sheetOf(ticket())
@@ -71,6 +92,10 @@ func TestReadSheet(t *testing.T) {
 		{"[x] Bug", "[ ] Bug", `{"labels":[],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "Notify [ ]", `{"labels":["bug"],"notify":false,"project":"parser"}`},
 		{"Notify         [x]", "Notify no", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "Notify False", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "Notify off", `{"labels":["bug"],"notify":false,"project":"parser"}`},
+		{"Notify         [x]", "Notify yes", `{"labels":["bug"],"notify":true,"project":"parser"}`},
+		{"Notify         [x]", "Notify true", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "Notify ON", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "", `{"labels":["bug"],"project":"parser"}`},
 		{"Count          ", "Count 7", `{"count":7,"labels":["bug"],"notify":true,"project":"parser"}`},
@@ -135,6 +160,8 @@ func TestAsides(t *testing.T) {
 		{session.FormField{Type: session.FieldText}, ""},
 		{session.FormField{Type: session.FieldText, Min: &one, Max: &many}, "1 to 10000000 characters"},
 		{session.FormField{Type: session.FieldText, Description: "as\nknown", Format: "date"}, "as known, a date, as 2026-01-31"},
+		{session.FormField{Type: session.FieldText, Format: "colour"}, "of the format colour"},
+		{session.FormField{Type: session.FieldText, Format: strings.Repeat("x", 99)}, "of the format " + strings.Repeat("x", 50)},
 		{session.FormField{Type: session.FieldInteger, Min: &one, Max: &many}, "a whole number, 1 to 10000000"},
 		{session.FormField{Type: session.FieldChoices, Max: &one}, "at most 1"},
 	} {
@@ -205,6 +232,7 @@ func TestFaultsOfTexts(t *testing.T) {
 		{session.FormField{Max: &two}, "äöü", "takes at most 2 characters"},
 		{session.FormField{Pattern: "b+"}, "abc", ""},
 		{session.FormField{Pattern: "^b+"}, "abc", "must match ^b+"},
+		{session.FormField{Pattern: strings.Repeat("b", 101)}, "abc", "must match " + strings.Repeat("b", 100)},
 		{session.FormField{Format: "email"}, "a.b@example.com", ""},
 		{session.FormField{Format: "email"}, "A <a@example.com>", "must be an e-mail address"},
 		{session.FormField{Format: "uri"}, "https://example.com/a?b", ""},
@@ -286,6 +314,9 @@ func TestPages(t *testing.T) {
 		"https://example.com/a?b=c":         "at example.com",
 		"http://example.com/":               "⚠ It is not encrypted",
 		"http://localhost:8080/":            "at localhost:8080",
+		"http://127.0.0.1:8080/":            "at 127.0.0.1:8080",
+		"http://[::1]:8080/":                "at [::1]:8080",
+		"http://[::2]:8080/":                "⚠ It is not encrypted",
 		"https://good.com@evil.example/":    "⚠ The part before the @",
 		"https://xn--80ak6aa92e.com/":       "⚠ Its name has letters",
 		"https://аррӏе.com/":                "⚠ Its name has letters",

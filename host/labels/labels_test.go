@@ -34,6 +34,7 @@ func TestChange(t *testing.T) {
 	if err := s.Change("a", "2", title("")); err != nil || len(s.All()) != 1 {
 		t.Errorf("what says nothing is kept: %v, %v", s.All(), err)
 	}
+	check.Equal(t, Open("").Of("a", "1"), Label{Agent: "a", ID: "1"}, "in no folder there is %v")
 	if err := Open("").Change("a", "1", title("x")); err == nil {
 		t.Error("something is kept in no folder")
 	}

@@ -136,10 +136,6 @@ func (d *Document) endLine() {
 // text, and a newline at the end begins one more line.
 func (d *Document) Lines() int { return d.newlines + 1 }
 
-// Settled returns the first line that the next Highlight may change; after a call of Highlight, lines before it are
-// final.
-func (d *Document) Settled() int { return d.from }
-
 // Highlight returns what changed since it was called last: all highlights from line from on, sorted by line and column,
 // an outer span before the spans in it, and the fenced blocks that were completed. Lines before from keep the
 // highlights they have. If nothing changed, from is Lines(). The caller owns the slices.

@@ -107,9 +107,9 @@ func oracle(source string) map[int]string {
 }
 
 // The few documents that differ have tables with lazy or indented rows, or tabs
-// after list markers, where we keep to cmark.
+// after list markers, where we keep to cmark. No more do than those that are known.
 func TestAgreesWithGoldmark(t *testing.T) {
-	const documents = 5000
+	const documents, known = 5000, 25
 	differ := 0
 	for seed := range uint64(documents) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -125,7 +125,7 @@ func TestAgreesWithGoldmark(t *testing.T) {
 			}
 		}
 	}
-	if differ > documents/100 {
-		t.Errorf("%d of %d documents differ", differ, documents)
+	if differ > known {
+		t.Errorf("%d of %d documents differ, not %d", differ, documents, known)
 	}
 }

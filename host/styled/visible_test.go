@@ -12,11 +12,17 @@ func TestVisible(t *testing.T) {
 		{"make test", "make test", "make test"},
 		{"a\x1b[2Kb\x07\x7f\r", "a^[[2Kb^G^?^M", "a^[[2Kb^G^?^M"},
 		{"a\u202eb\u2066c\u200b", "a<U+202E>b<U+2066>c<U+200B>", "a<U+202E>b<U+2066>c<U+200B>"},
-		{"a\xffb", "a<FF>b", "a<FF>b"},
+		{"a\xffb\ufffd", "a<FF>b\ufffd", "a<FF>b\ufffd"},
 		{"\ta", "    a", "    a"},
 		{"a" + strings.Repeat(" ", 500) + "b", "a <500 spaces> b", "a <500 spaces> b"},
 		{"a" + strings.Repeat(" ", 39) + "b", "a" + strings.Repeat(" ", 39) + "b", "a" + strings.Repeat(" ", 39) + "b"},
 		{"é 日本 👍", "é 日本 👍", "é 日本 👍"},
+		{"~ é ", "~ é ", "~ é "},
+		{"é" + strings.Repeat(" ", 40), "é <40 spaces> ", "é <40 spaces> "},
+		{"a\u200cb❤\ufe0f☎\ufe0ec\u202fd", "a<U+200C>b❤<U+FE0F>☎<U+FE0E>c<U+202F>d", "a\u200cb❤\ufe0f☎\ufe0ec\u202fd"},
+		{"a\ufdff\ufe00\ufe10\u2003b", "a\ufdff<U+FE00>\ufe10<U+2003>b", "a\ufdff<U+FE00>\ufe10<U+2003>b"},
+		{"\u115f\u1160\uffa0\u2800a\u034f", "<U+115F><U+1160><U+FFA0><U+2800>a<U+034F>", "<U+115F><U+1160><U+FFA0><U+2800>a<U+034F>"},
+		{"\x00\x1f\u0085\u00ad", "^@^_<U+0085><U+00AD>", "^@^_<U+0085><U+00AD>"},
 		{"a\u00a0b\u3000c👩\u200d💻", "a<U+00A0>b<U+3000>c👩<U+200D>💻", "a\u00a0b\u3000c👩\u200d💻"},
 		{"a\U000e0041b\u2028c\ufeffd\u3164", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>", "a<U+E0041>b<U+2028>c<U+FEFF>d<U+3164>"},
 		{"\U000e0fffa\ue0a0\U000f0001", "<U+E0FFF>a\ue0a0\U000f0001", "<U+E0FFF>a\ue0a0\U000f0001"}, // icons of fonts stay
@@ -28,7 +34,7 @@ func TestVisible(t *testing.T) {
 }
 
 func TestVisibleText(t *testing.T) {
-	check.Equal(t, VisibleText("a\nb\x1b\u202ec"), "a b^[<U+202E>c", "it is %q")
+	check.Equal(t, VisibleText("a\nb\x1b\u202ec👩\u200d💻"), "a b^[<U+202E>c👩\u200d💻", "it is %q")
 }
 
 // Highlights cover the same text as before.
@@ -57,6 +63,9 @@ func TestShellColours(t *testing.T) {
 		{"a\n\n'\n\nb", "a|\n|\n'|\n|\nb|"}, // nothing of what cannot be parsed
 		{"a\n\n'\n\nb' c\nd", "a|c:a\n|\n'|c:' s:'\n|\nb' c|c:b' s:b'\nd|c:d"},
 		{"a (", "a (|"},
+		{"X=1", "X=1|v:X"},
+		{"export -n A B=$c; ${d}", "export -n A B=$c; ${d}|v:A v:B v:$c o:; c:${d} v:${d}"},
+		{"a <<E >f 2>&1\nx $y\nE", "a <<E >f 2>&1|c:a o:<< o:> o:>&\nx $y|v:$y\nE|"},
 	} {
 		var got []string
 		for _, l := range Shell(c.command) {

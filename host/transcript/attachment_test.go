@@ -32,6 +32,21 @@ func TestFileName(t *testing.T) {
 	}
 }
 
+// What is in the editor and is no file has an address, from which people learn what it is.
+func TestAddressesOfExcerpts(t *testing.T) {
+	for _, c := range []struct{ what, of, uri, name string }{
+		{"diff", "", "nvim://diff", "diff"},
+		{"diagnostics", "src/a b.go", "nvim://diagnostics/src/a%20b.go", "diagnostics: src/a b.go"},
+		{"terminal", "/bin/sh", "nvim://terminal//bin/sh", "terminal: /bin/sh"},
+	} {
+		uri := ExcerptURI(c.what, c.of)
+		check.Equal(t, uri, c.uri, "%s of %q is %s", c.what, c.of)
+		name, ok := excerptName(uri)
+		check.Equal(t, name, c.name, "%s is %s", uri)
+		check.Equal(t, ok, true, "%s is one: %v", uri)
+	}
+}
+
 // What stood beside a prompt can be attached once more.
 func TestAttached(t *testing.T) {
 	tr := New(session.NewConversation(nil), Config{Cwd: "/p", Save: func(_, _ string) string { return "/cache/x" }})

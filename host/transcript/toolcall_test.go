@@ -17,6 +17,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/test/check"
+	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
 // shown is a transcript of updates, all of it in the buffer.
@@ -499,22 +500,25 @@ func TestWhole(t *testing.T) {
 		want   string
 		name   string // "" for a
 	}{
-		"prose":        {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a", ""},
-		"output":       {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a", ""},
-		"colours":      {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a", ""},
-		"json":         {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}", ""},
-		"a fence":      {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return", ""},
-		"a diff":       {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
-		"a new file":   {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b", ""},
-		"a patch":      {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b", ""},
-		"two":          {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}", ""},
-		"a long line":  {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:], ""},
-		"a message":    {says("hello\n"), "markdown", "hello", "message"},
-		"a notice":     {session.Notice{Title: "a", Description: "b"}, "", "a\nb", "notice"},
-		"a plan":       {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b", "plan"},
-		"its words":    {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb", "plan"},
-		"nothing":      {call(session.KindExecute, session.StatusCompleted, "a"), "", "", ""},
-		"a compaction": {session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}})}, "markdown", "short", "summary"},
+		"prose":       {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a", ""},
+		"output":      {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a", ""},
+		"colours":     {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a", ""},
+		"json":        {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}", ""},
+		"a fence":     {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return", ""},
+		"a diff":      {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
+		"a new file":  {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b", ""},
+		"a patch":     {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b", ""},
+		"two":         {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}", ""},
+		"a long line": {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:], ""},
+		"a message":   {says("hello\n"), "markdown", "hello", "message"},
+		"a notice":    {session.Notice{Title: "a", Description: "b"}, "", "a\nb", "notice"},
+		"a plan":      {session.PlanUpdate{Entries: []session.PlanEntry{{Content: "a"}, {Content: "b"}}}, "markdown", "- a\n- b", "plan"},
+		"its words":   {session.PlanUpdate{Content: session.Text{Text: "# a\nb"}}, "markdown", "# a\nb", "plan"},
+		"nothing":     {call(session.KindExecute, session.StatusCompleted, "a"), "", "", ""},
+		"a compaction": {
+			session.CompactionPatch{ID: "k", Status: "completed", Summary: acp.Set([]session.Content{session.Text{Text: "short"}, session.Text{Text: "words"}})},
+			"markdown", "short\nwords", "summary",
+		},
 		"a terminal": {
 			call(session.KindExecute, session.StatusCompleted, "a", session.TerminalRef{TerminalID: "t"}, session.TerminalRef{TerminalID: "u"}),
 			"", "a\nb", "",
@@ -543,6 +547,10 @@ func TestWhole(t *testing.T) {
 			prompt(session.Text{Text: "see"}, session.ForAgent{Content: session.Resource{URI: "file:///b", Text: "text of b"}}),
 			"markdown", "see\nfile:///b\ntext of b", "message",
 		},
+		"an image between words": {
+			prompt(session.Text{Text: "a"}, session.Image{MimeType: "image/png", Data: "AAAA"}, session.Text{Text: "b"}),
+			"markdown", "a\n[image image/png 3 bytes]\nb", "message",
+		},
 		"an error": {session.TurnEnd{StopReason: session.StopError, Error: "died", Detail: "of\nage"}, "", "died\nof\nage", "error"},
 	} {
 		w, tr, b := shown(t)
@@ -564,6 +572,29 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// Why a call failed is shown of its output where it says nothing else, in a few lines.
+func TestWhyACallFailed(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "- 1", previewOutput: "- 1 - 2 - 3 - 4 - 5 - 6", previewOutput + 1: "- 1 - 2 - 3 - 4 - 5 - 6 … +1 line",
+		previewOutput + 3: "- 1 - 2 - 3 - 4 - 5 - 6 … +3 lines",
+	} {
+		p := call(session.KindRead, session.StatusFailed, "a")
+		numbers := make([]int, n)
+		for i := range numbers {
+			numbers[i] = i + 1
+		}
+		raw, err := json.Marshal(numbers)
+		must.Do(t, err)
+		p.RawOutput = acp.Set(json.RawMessage(raw))
+		_, _, b := shown(t, p)
+		var got []string
+		for _, l := range b.lines[1:] {
+			got = append(got, strings.TrimSpace(l.text))
+		}
+		check.Equal(t, strings.TrimSpace(strings.Join(got, " ")), want, "of %d lines it shows %s", n)
+	}
+}
+
 // The output of the command at a row is shown whole, or else that of the last one with any.
 func TestOutput(t *testing.T) {
 	named := func(id string, kind session.ToolKind, content ...session.ToolCallContent) session.Update {
@@ -573,9 +604,9 @@ func TestOutput(t *testing.T) {
 	}
 	_, tr, b := shown(t,
 		named("one", session.KindExecute, output("1")), named("two", session.KindExecute, output("2")),
-		named("silent", session.KindExecute), named("read", session.KindRead, output("r")),
+		named("silent", session.KindExecute), named("read", session.KindRead, output("r")), says("hello"),
 	)
-	for at, want := range map[string]string{"one": "one", "two": "two", "silent": "two", "read": "two"} {
+	for at, want := range map[string]string{"one": "one", "two": "two", "silent": "two", "read": "two", "hello": "two"} {
 		check.Equal(t, tr.Output(b.rowOf(at))().Name, want, "at "+at+" it is that of %s")
 	}
 	if _, tr, _ := shown(t, named("silent", session.KindExecute), named("read", session.KindRead, output("r"))); tr.Output(0) != nil {
