@@ -1,6 +1,7 @@
 package reviewui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,7 @@ func TestCommentsInBuffers(t *testing.T) {
 		place("↳ you: why?", "{"+w.path("a")+" 5 false false}")
 		place("↳ you: and this?", "{"+w.path("other")+" 1 false false}")
 		place("▾ other 1 comment", "{"+w.path("other")+" 1 false false}")
+		place("Review", "{ 0 false false}")
 		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
 		w.Expect("sent My comments on your changes:\n\na:3\n```\n1\n```\none?\n\na:4-5\n```\n2\n3\n```\nwhy?\n\nother:1\n```\nx\n```\nand this?", "answer 0 false ")
 
@@ -96,6 +98,42 @@ func TestCommentsInBuffers(t *testing.T) {
 		path, gone := w.review.Tab.pathOf(-2)
 		check.Equal(t, path, "", "the page leads to %q")
 		check.Equal(t, gone, false, "it is gone: %t")
+	})
+}
+
+// The page has the comments of a file in the order of its lines; of two that have come to be on the same line, each is
+// found in its own row.
+func TestCommentsInTheOrderOfLines(t *testing.T) {
+	play(t, func(w *world) {
+		must.Write(t, w.Cwd, "other", "1\n2\n3\n")
+		w.writes("a", "1\n2\n3\n4\n")
+		comment := func(name string, line int, text string) {
+			t.Helper()
+			id := w.review.Comments.lastID + 1
+			w.do(func() {
+				w.review.Comments.At(rpc.CommentAt{Path: w.path(name), First: line, Last: line, Lines: []string{"x"}})
+			})
+			w.Expect(fmt.Sprintf("answer 0 {%d %s %d %d } ", id, name, line, line))
+			w.do(func() { w.review.Comments.Write(rpc.Comment{ID: id, Text: text}) })
+		}
+		for _, line := range []int{3, 1, 2} {
+			comment("a", line, fmt.Sprint("of a ", line))
+			comment("other", line, fmt.Sprint("of other ", line))
+		}
+		w.open()
+		var order []string
+		for _, l := range w.page {
+			if _, text, found := strings.Cut(l, "↳ you: of "); found {
+				order = append(order, text)
+			}
+		}
+		check.Slice(t, order, []string{"a 1", "a 2", "a 3", "other 1", "other 2", "other 3"}, "the comments are %q")
+
+		w.writes("a", "1\n4\n")
+		for _, c := range []string{"5 a 2 2 of a 2", "1 a 2 2 of a 3"} {
+			w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("↳ you: " + c[8:])}) })
+			w.Expect("answer 0 {" + c + "} ")
+		}
 	})
 }
 
