@@ -76,12 +76,12 @@ func TestAgentsThatDoNotBegin(t *testing.T) {
 // An agent has the environment of Neovim, without what is Neovim's own; what the user has configured goes before that, and
 // what they have entered at a login before all.
 func TestTheEnvironmentOfAnAgent(t *testing.T) {
-	for _, name := range []string{"NVIM", "NVIM_LOG_FILE", "VIM", "VIMRUNTIME", "MYVIMRC", "ACP_OF_NVIM", "ACP_OF_USER", "ACP_OF_LOGIN"} {
+	for name := range strings.FieldsSeq("NVIM NVIM_LOG_FILE VIM VIMRUNTIME MYVIMRC ACP_OF_NVIM ACP_OF_USER ACP_OF_LOGIN") {
 		t.Setenv(name, "nvim")
 	}
 	var got []string
-	env := agentEnv(map[string]string{"ACP_OF_USER": "user", "ACP_OF_LOGIN": "user", "VIM": "user"}, map[string]string{"ACP_OF_LOGIN": "login"})
-	for _, kv := range env {
+	given := map[string]string{"ACP_OF_USER": "user", "ACP_OF_LOGIN": "user", "VIM": "user"}
+	for _, kv := range agentEnv(given, map[string]string{"ACP_OF_LOGIN": "login"}) {
 		if strings.HasPrefix(kv, "ACP_OF_") || strings.HasSuffix(kv, "=nvim") || strings.HasSuffix(kv, "=user") {
 			got = append(got, kv)
 		}
