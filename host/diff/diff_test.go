@@ -66,6 +66,22 @@ const gitPatch = `diff --git /a /a
  6
 `
 
+// alikeLines has lines of which the patch changes the fifth after the first, and adds three before.
+const alikeLines = "a\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"
+
+const alikePatch = `diff --git /a /a
+--- /a
++++ /a
+@@ -1 +1,4 @@
+ a
++b
++c
++d
+@@ -6 +9 @@
+-x
++y
+`
+
 func TestOf(t *testing.T) {
 	loop := "a\nfor i = first, #toks - 1 do\nb\n"
 	for _, c := range []struct {
@@ -252,6 +268,40 @@ func TestOf(t *testing.T) {
 		{
 			"a patch whose place has moved", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("0\n0\n" + ten)},
 			"modify +1 -1 located\n5 3\n6 4\n7-5\n7+five\n8 6\n9 7\n",
+		},
+		{
+			"a patch, applied before it is done", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(strings.Replace(ten, "5", "five", 1))},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch, done, but not applied", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten), Done: true},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch of lines that are alike", session.Diff{Path: "/a", Patch: alikePatch}, Now{Text: ptr("1\n2\n" + alikeLines)},
+			"modify +4 -1 located\n2 2\n3 a\n4-x\n4+b\n5+c\n6+d\n7 x\n8 x\n9 x\n10 x\n11+y\n12 x\n13 x\n",
+		},
+		{
+			"a patch of lines that are alike, done", session.Diff{Path: "/a", Patch: alikePatch},
+			Now{Text: ptr("1\n2\na\nb\nc\nd\n" + strings.Repeat("x\n", 4) + "y\n" + strings.Repeat("x\n", 4)), Done: true},
+			"modify +4 -1 located\n2 2\n3 a\n4-x\n4+b\n5+c\n6+d\n7 x\n8 x\n9 x\n10 x\n11+y\n12 x\n13 x\n",
+		},
+		{
+			"a patch of lines that are alike after it, done", session.Diff{Path: "/a", Patch: alikePatch},
+			Now{Text: ptr("a\nb\nc\nd\n" + strings.Repeat("y\n", 9)), Done: true},
+			"modify +4 -1 located\n1 a\n2+b\n3+c\n4+d\n5 y\n6 y\n7 y\n8 y\n6-x\n9+y\n10 y\n11 y\n",
+		},
+		{
+			"a word of three letters", change("x = 1", "abc"), Now{Text: ptr("abc\n2\nabc\n"), Done: true, Line: 3},
+			"modify +1 -1 located\n1 abc\n2 2\n3-x = 1\n3+abc\n",
+		},
+		{
+			"a word of two letters, which stands everywhere", change("x = 1", "ab"), Now{Text: ptr("ab\n2\nab\n"), Done: true, Line: 3},
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x = 1\n0+ab\n",
+		},
+		{
+			"white space alone, other than the file's", change(" \n\t\n", "x\n"), Now{Text: ptr("a\n\n\nb\n")},
+			"modify +1 -2: not found in the file: as the agent sent it\n0- \n0-\t\n0+x\n",
 		},
 		{
 			"a patch with other line ends", session.Diff{Path: "/a", Patch: crlf(gitPatch)}, Now{Text: ptr(crlf(ten))},
