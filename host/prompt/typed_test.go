@@ -139,25 +139,28 @@ func TestUnsavedTextThatGoesAlong(t *testing.T) {
 	was := func(tick int, text string) sentText {
 		return sentText{buf: 'a', tick: tick, sum: sha256.Sum256([]byte(text))}
 	}
+	two := map[string]string{"a": "mine", "b": "mine"}
 	for name, c := range map[string]struct {
 		typed    map[string]string
 		before   *sentText
-		attached bool // all of it
+		attached string // what of a, by its URI after the path
 		want     string
 		asked    string
 	}{
-		"typed":                          {typed: map[string]string{"a": "mine"}, want: "text a", asked: "a"},
-		"in a new file":                  {typed: map[string]string{"new": "mine"}, want: "text new", asked: "new"},
-		"in two files":                   {typed: map[string]string{"a": "mine", "b": "mine"}, want: "text a, text b", asked: "a b"},
-		"in a private file":              {typed: map[string]string{"a": "mine", "secret": "mine"}, want: "text a", asked: "a"},
-		"as it is on the disk":           {typed: map[string]string{"a": "on the disk\n"}, want: "", asked: "a"},
-		"as it is, after the agent knew": {typed: map[string]string{"a": "on the disk\n"}, before: new(was(4, "x")), want: "text a", asked: "a"},
-		"sent before":                    {typed: map[string]string{"a": "mine"}, before: new(was(5, "x")), want: "", asked: ""},
-		"typed and undone":               {typed: map[string]string{"a": "mine"}, before: new(was(4, "mine")), want: "", asked: "a"},
-		"typed on":                       {typed: map[string]string{"a": "mine"}, before: new(was(4, "x")), want: "text a", asked: "a"},
-		"attached":                       {typed: map[string]string{"a": "mine", "b": "mine"}, attached: true, want: "text b", asked: "a b"},
-		"too large":                      {typed: map[string]string{"large": "mine"}, want: "link large", asked: ""},
-		"unknown":                        {typed: map[string]string{"a": "busy"}, want: "link a", asked: "a"},
+		"typed":                        {typed: map[string]string{"a": "mine"}, want: "text a", asked: "a"},
+		"in a new file":                {typed: map[string]string{"new": "mine"}, want: "text new", asked: "new"},
+		"in two files":                 {typed: two, want: "text a, text b", asked: "a b"},
+		"in a private file":            {typed: map[string]string{"a": "mine", "secret": "mine"}, want: "text a", asked: "a"},
+		"as it is on the disk":         {typed: map[string]string{"a": "on the disk\n"}, want: "", asked: "a"},
+		"as it is there, typed before": {typed: map[string]string{"a": "on the disk\n"}, before: new(was(4, "x")), want: "text a", asked: "a"},
+		"sent before":                  {typed: map[string]string{"a": "mine"}, before: new(was(5, "x")), want: "", asked: ""},
+		"typed and undone":             {typed: map[string]string{"a": "mine"}, before: new(was(4, "mine")), want: "", asked: "a"},
+		"typed on":                     {typed: map[string]string{"a": "mine"}, before: new(was(4, "x")), want: "text a", asked: "a"},
+		"attached":                     {typed: two, attached: " ", want: "text b", asked: "a b"},
+		"attached in part":             {typed: two, attached: "#L1", want: "text a, text b", asked: "a b"},
+		"another attached":             {typed: map[string]string{"a": "mine"}, attached: ".txt", want: "text a", asked: "a"},
+		"too large":                    {typed: map[string]string{"large": "mine"}, want: "link large", asked: ""},
+		"unknown":                      {typed: map[string]string{"a": "busy"}, want: "link a", asked: "a"},
 	} {
 		atTypist(t, "a b secret large", func(n *typist) {
 			n.typed = c.typed
@@ -166,15 +169,16 @@ func TestUnsavedTextThatGoesAlong(t *testing.T) {
 				before[filepath.Join(n.dir, "a")] = *c.before
 			}
 			prompt := []session.Content{session.Text{Text: "go on"}}
-			if c.attached {
-				prompt = append(prompt, session.Resource{URI: "file://" + n.dir + "/a", Text: "all"})
+			if c.attached != "" {
+				prompt = append(prompt, session.Resource{URI: "file://" + n.dir + "/a" + strings.TrimSpace(c.attached), Text: "all"},
+					session.Resource{URI: "http://" + n.dir + "/b", Text: "all"}, session.Resource{URI: "file://" + n.dir + "/b"})
 			}
 			along := n.collect(prompt, unsavedText{room: maxUnsavedAll, listed: new(n.list())}, before, true)
 			check.Equal(t, n.goes(along), c.want, "%s: along goes %q", name)
 			slices.Sort(n.asked)
 			check.Equal(t, strings.Join(slices.Compact(n.asked), " "), c.asked, "%s: Neovim is asked for %q", name)
-			if text := along.known[filepath.Join(n.dir, "a")]; c.attached && text != "all" {
-				t.Errorf("of what is attached the agent knows %q", text)
+			if c.attached == " " {
+				check.Equal(t, along.known[filepath.Join(n.dir, "a")], "all", "of what is attached the agent knows %q")
 			}
 		})
 	}
@@ -187,7 +191,8 @@ func TestUnsavedTextOfAPromptThatHasWaited(t *testing.T) {
 		along := n.collect(nil, unsavedText{room: maxUnsavedAll}, nil, true)
 		check.Equal(t, n.goes(along), "text b", "along goes %q")
 		n.busy = true
-		along = n.collect([]session.Content{session.Resource{URI: "file://" + n.dir + "/a", Text: "all"}}, unsavedText{room: 1}, nil, true)
+		attached := []session.Content{session.Resource{URI: "file://" + n.dir + "/a", Text: "all"}}
+		along = n.collect(attached, unsavedText{room: 1}, nil, true)
 		check.Equal(t, along.lost, "Neovim was busy: unsaved text did not go along with the prompt.", "the user is told %q")
 		check.Equal(t, along.known[filepath.Join(n.dir, "a")], "all", "of what is attached the agent knows %q")
 		check.Equal(t, len(along.sent), 0, "%d blocks go along")
@@ -230,6 +235,7 @@ func TestWhatIsOffered(t *testing.T) {
 		offers("as the agent reads", "", 5)
 		n.answers = nil
 		n.on(func() { n.List(rpc.ListUnsaved{Files: n.list()}) })
-		check.Deep(t, n.answers, []any{rpc.Unsaved{New: []string{}, Names: []string{"a", "b"}, Bufs: []int{'a', 'b'}}}, "Lua hears %+v")
+		want := rpc.Unsaved{New: []string{}, Names: []string{"a", "b"}, Bufs: []int{'a', 'b'}}
+		check.Deep(t, n.answers, []any{want}, "Lua hears %+v")
 	})
 }
