@@ -261,6 +261,22 @@ func TestWhatTheAgentIsToldOfRefusals(t *testing.T) {
 	check.Equal(t, wholeChange(review.File{Status: review.Moved}, short), "that it is moved", "a move that stands is %q")
 }
 
+// Comments and refusals go in one prompt, a blank line between them.
+func TestCommentsAndRefusalsTogether(t *testing.T) {
+	play(t, func(w *world) {
+		w.twoFiles()
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("1 i"), Last: w.row("2 ii")}) })
+		w.Expect("answer 0 {1 a 1 2 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 1, Text: "so?"}) })
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "reject"}) })
+		w.Expect("answer 0 {2} ")
+		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
+		w.Expect("sent My comments on your changes:\n\na:1-2\n```\ni\nii\n```\nso?\n\n"+
+			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n"+
+			"a:3\n```diff\n-iii\n+one\n```\n\na:13\n```diff\n-iiiiiiiiiiiii\n+two\n```\n\nb:21\n```diff\n+three\n```", "answer 0 false ")
+	})
+}
+
 // What is quoted ends, and ends where it says.
 func TestQuotes(t *testing.T) {
 	check.Equal(t, fenced("go", []string{"a", "```", "b"}), "````go\na\n```\nb\n````", "quoted is %q")

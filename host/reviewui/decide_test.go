@@ -48,3 +48,27 @@ func TestDecisionsOfScripts(t *testing.T) {
 		decide(rpc.Decide{Do: "reject"}, "a:kkr b:r", "answer 0 {1} ")
 	})
 }
+
+// In a buffer the lines that are selected are decided, or as many hunks as the user wants from a line on; and all that is
+// left at once.
+func TestDecisionsInBuffers(t *testing.T) {
+	play(t, func(w *world) {
+		must.Write(t, w.Cwd, "a", numbered(50))
+		w.writes("a", numbered(50, "1", "2", "3", "4", "5"))
+		decide := func(m rpc.DecideHunks, states string, told ...string) {
+			t.Helper()
+			m.Path = w.path("a")
+			w.do(func() { w.review.DecideHunks(m) })
+			w.Expect(told...)
+			check.Equal(t, w.states(), states, "decided is %s")
+		}
+		decide(rpc.DecideHunks{Decision: "keep", First: 3}, "a:kpppp", "answer 0 <nil> ")
+		decide(rpc.DecideHunks{Decision: "reject", First: 13, Count: 2}, "a:krrpp", "answer 0 <nil> ")
+		decide(rpc.DecideHunks{Decision: "keep", Lines: true, First: 30, Last: 33}, "a:krrkp", "answer 0 <nil> ")
+		decide(rpc.DecideHunks{Decision: "keep", Lines: true, First: 1, Last: 2}, "a:krrkp", "notice warning: a: that change is gone", "answer 0 <nil> ")
+		decide(rpc.DecideHunks{Decision: "keep", First: 42}, "a:krrkp", "notice warning: a: that change is gone", "answer 0 <nil> ")
+		w.do(w.review.KeepAll)
+		w.Expect()
+		check.Equal(t, w.states(), "a:krrkk", "decided is %s")
+	})
+}
