@@ -162,6 +162,17 @@ func TestCommentsOnThePage(t *testing.T) {
 		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 3, Text: "these"}) })
 		at("● 2 + two", "↳ you: these") // and comments between lines are not
 		w.Expect("answer 0 {3 a 2 3 these} ")
+		between := rpc.At{Row: w.row("▾ b") - 1, Seq: w.review.Tab.page.Seq()} // the two files
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: between}) })
+		w.Expect("answer 0 <nil> no line of a file here to comment on")
+		w.do(func() {
+			w.review.Comments.At(rpc.CommentAt{Path: w.path("a"), First: 1, Last: 1, Lines: []string{"1"}})
+		})
+		w.Expect("answer 0 {4 a 1 1 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 4, Text: "in the buffer"}) })
+		at("1 1", "1 1") // which the page finds too
+		w.Expect("answer 0 {4 a 1 1 in the buffer} ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 4}) })
 		at("Review · Puppet", "Review · Puppet")
 		w.Expect("answer 0 <nil> no line of a file here to comment on")
 		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: rpc.At{Row: 1, Seq: -1}}) })
@@ -255,6 +266,21 @@ func TestWhatTheAgentIsToldOfRefusals(t *testing.T) {
 			check.Contains(t, text, part, "it is told\n%s")
 		}
 		check.Equal(t, strings.Count(text, "```diff"), mostRefused-3, "%d changes are quoted")
+	})
+	play(t, func(w *world) {
+		r := review.New(1 << 20)
+		for i := range mostRefused {
+			path := w.path(fmt.Sprint(i))
+			r.Changed(path, review.Content{}, review.Opaque("1"))
+			p, err := r.Plan(path, review.Reject, review.Selection{})
+			if err != nil || !r.Commit(p) {
+				t.Fatalf("refuse %s: %v", path, err)
+			}
+		}
+		w.takes(r)
+		text, _ := w.review.Comments.prompt()
+		check.Equal(t, strings.Count(text, " (the new file)"), mostRefused, "%d changes are named")
+		check.Equal(t, strings.Contains(text, "changes more."), false, "that there are more is told: %t")
 	})
 	short := func(path string) string { return "~" + path }
 	check.Equal(t, wholeChange(review.File{Status: review.Moved, MovedTo: "/b"}, short), "that it is moved to ~/b", "a move is %q")

@@ -297,6 +297,23 @@ func TestDecidingOnThePage(t *testing.T) {
 	})
 }
 
+// A file that was moved is shown with both names, also when the move was refused.
+func TestMovedFilesOnThePage(t *testing.T) {
+	play(t, func(w *world) {
+		r := review.New(1 << 20)
+		r.Moved(w.path("a"), w.path("b"), review.Text("1\n"), review.Text("1\n"))
+		w.takes(r)
+		w.open()
+		check.Equal(t, w.heads(), "▾ b ● pending · moved from a", "at first it is %q")
+		p, err := r.Plan(w.path("b"), review.Reject, review.Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("refuse: %v", err)
+		}
+		w.takes(r)
+		check.Equal(t, w.heads(), "▸ a ✗ refused · was moved to b", "refused it is %q")
+	})
+}
+
 // A page without a change says so, and one that is closed keeps nothing of what was rendered for it.
 func TestNothingToReview(t *testing.T) {
 	play(t, func(w *world) {

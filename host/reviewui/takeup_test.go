@@ -1,6 +1,9 @@
 package reviewui
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/checkpoint"
@@ -64,6 +67,35 @@ func TestUnsentCommentsAreSaved(t *testing.T) {
 		takeUp()
 		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
 		w.Expect("answer 0 <nil> there is nothing to send: no comment, nothing refused")
+	})
+}
+
+// What was saved of a review and cannot be read is said, and the session goes on without.
+func TestAReviewThatCannotBeRead(t *testing.T) {
+	play(t, func(w *world) {
+		dir := t.TempDir()
+		w.store = checkpoint.Open(dir)
+		w.resume()
+		about := saved.About{Agent: "puppet", Cwd: w.Cwd, ID: "s1"}
+		w.On(func() { w.ledger.Opened(about) })
+		w.writes("a", "1\n")
+		files := 0
+		must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			files++
+			return os.WriteFile(path, []byte("broken"), 0o600)
+		}))
+		check.Equal(t, files > 0, true, "that something was saved is %t")
+
+		w.resume()
+		var reminded []string
+		w.do(func() { w.review.TakeUp(about, func(text string) { reminded = append(reminded, text) }) })
+		want := []string{"The pending review of this session could not be read; :Acp log says why."}
+		check.Slice(t, reminded, want, "the user is told %q")
+		w.do(func() { w.review.Tab.Open(rpc.ReviewOpen{}) })
+		w.Expect("answer 0 <nil> the agent has changed no file in this session")
 	})
 }
 
