@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 
 // window is a Neovim that takes what a window shows of a diff, and hands the answer on.
 type window struct {
-	wanted  bool
+	gone    atomic.Bool
 	answers chan any
 }
 
@@ -26,7 +27,7 @@ func (n *window) Batch(ops []any) (answers []any, busy time.Duration, err error)
 		if m, ok := op.([]any)[1].(rpc.Callback); ok {
 			n.answers <- m.Result
 		}
-		answers = append(answers, []any{true, n.wanted})
+		answers = append(answers, []any{true, !n.gone.Load()})
 	}
 	return answers, 0, nil
 }
@@ -60,7 +61,7 @@ func (r *requests) LookAgain(_ *session.ToolCall, then func()) {
 func TestWhatAWindowShows(t *testing.T) {
 	s, dir, may := newScene(t)
 	close(may)
-	n := &window{wanted: true, answers: make(chan any, 1)}
+	n := &window{answers: make(chan any, 1)}
 	s.base.Editor, s.base.Log = editor.New(n), slog.New(slog.DiscardHandler)
 	s.work.Go(s.base.Editor.Run)
 	conv := session.NewConversation(time.Now)
@@ -102,7 +103,7 @@ func TestWhatAWindowShows(t *testing.T) {
 		check.Equal(t, got, c.want, name+": it shows %q")
 	}
 	check.Equal(t, asks.looked, 1, "it is looked at anew %d times")
-	n.wanted = false
+	n.gone.Store(true)
 	s.base.Box.Put(func() { s.Show(rpc.ShowDiff{}) })
 	check.Equal(t, must.Receive(t, "the answer", n.answers), nil, "a window that is gone gets %v")
 }
