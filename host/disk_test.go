@@ -32,3 +32,49 @@ func TestWhenAnAgentWorked(t *testing.T) {
 		check.Equal(t, w.covers(at(-time.Minute)), false, "between two turns it is %v")
 	})
 }
+
+// A change on the disk is taken for that of the agent that works, rather than of one that just worked; of two that of the
+// one in whose folder it is, or else the newest.
+func TestWhoseAChangeOnTheDiskIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		worked, works []int // sessions
+		want          int   // 0 for none
+	}{
+		"nobody has worked":          {nil, nil, 0},
+		"one has just worked":        {[]int{1}, nil, 1},
+		"one works":                  {nil, []int{1}, 1},
+		"one works, one just worked": {[]int{3}, []int{1}, 1},
+		"two have worked":            {[]int{1, 2}, nil, 2},
+		"two work":                   {nil, []int{1, 2}, 2},
+		"two work, one in its place": {nil, []int{2, 3}, 3},
+		"of the place, just worked":  {[]int{3}, []int{2}, 2},
+		"both of the place":          {nil, []int{3, 4}, 4},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			for id, cwd := range map[int]string{1: "/other", 2: "/other", 3: "/p", 4: "/p"} {
+				s := newSession(w.Host, id, puppet, cwd, nil)
+				w.sessions[id] = s
+				go s.base.Box.Run()
+				go s.ledger.Run()
+				t.Cleanup(func() { s.on(s.close); synctest.Wait() })
+			}
+			for _, id := range c.worked {
+				w.sessions[id].working.begin()
+				w.sessions[id].working.end()
+			}
+			for _, id := range c.works {
+				w.sessions[id].working.begin()
+			}
+			got := 0
+			if s := w.worker("/p/a"); s != nil {
+				got = s.id
+			}
+			check.Equal(t, got, c.want, "%s: it is of session %d", name)
+			time.Sleep(time.Hour)
+			if s := w.worker("/p/a"); (s == nil) != (len(c.works) == 0) {
+				t.Errorf("%s: an hour later it is of %v", name, s)
+			}
+		})
+	}
+}

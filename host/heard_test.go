@@ -16,7 +16,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
-// neovim is one that notes which notices and answers it gets.
+// neovim is one that notes which notices, answers and texts of buffers it gets.
 type neovim struct {
 	mu     sync.Mutex
 	told   []string
@@ -33,6 +33,8 @@ func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error)
 		case rpc.Callback:
 			n.told = append(n.told, fmt.Sprint(args.ID, " ", args.Result, " ", args.Error))
 			n.result = args.Result
+		case rpc.Fill:
+			n.told = append(n.told, fmt.Sprintf("buffer %d: %s", args.Buf, strings.Join(args.Lines.Lines, "|")))
 		}
 		answers = append(answers, []any{true})
 	}

@@ -52,6 +52,10 @@ func TestAgentsThatDoNotBegin(t *testing.T) {
 			map[string]any{"cwd": "/no/such"},
 			"Puppet could not be started: working folder /no/such: no such file or directory. See :checkhealth acp.",
 		},
+		"it is not installed": {
+			map[string]any{"command": []any{"/no/such"}, "install": "Install it."},
+			"Puppet is not installed: /no/such does not exist or is not executable. Install it.",
+		},
 		"it refuses": {nil, "Puppet refused initialize: no."},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +71,50 @@ func TestAgentsThatDoNotBegin(t *testing.T) {
 			check.Equal(t, w.hears(), "7 <nil> "+c.told, "Neovim is told %q")
 		})
 	}
+}
+
+// An agent has the environment of Neovim, without what is Neovim's own; what the user has configured goes before that, and
+// what they have entered at a login before all.
+func TestTheEnvironmentOfAnAgent(t *testing.T) {
+	for name := range strings.FieldsSeq("NVIM NVIM_LOG_FILE VIM VIMRUNTIME MYVIMRC ACP_OF_NVIM ACP_OF_USER ACP_OF_LOGIN") {
+		t.Setenv(name, "nvim")
+	}
+	var got []string
+	given := map[string]string{"ACP_OF_USER": "user", "ACP_OF_LOGIN": "user", "VIM": "user"}
+	for _, kv := range agentEnv(given, map[string]string{"ACP_OF_LOGIN": "login"}) {
+		if strings.HasPrefix(kv, "ACP_OF_") || strings.HasSuffix(kv, "=nvim") || strings.HasSuffix(kv, "=user") {
+			got = append(got, kv)
+		}
+	}
+	check.Slice(t, got, []string{"ACP_OF_NVIM=nvim", "ACP_OF_LOGIN=login", "ACP_OF_USER=user", "VIM=user"}, "it has %q")
+	check.Contains(t, strings.Join(agentEnv(nil, nil), "\n"), "ACP_OF_USER=nvim", "without anything of the user's it has %s")
+}
+
+// Sessions share the process of an agent only where it would be started alike.
+func TestWhichSessionsShareAProcess(t *testing.T) {
+	t.Parallel()
+	spec := AgentSpec{
+		Name: "puppet", Title: "Puppet", Command: []string{"/puppet", "-v"}, Env: map[string]string{"A": "1", "B": "2"},
+		Protocol: 1, Paths: map[string]string{"/a": "/b"},
+	}
+	for name, c := range map[string]struct {
+		change func(*AgentSpec)
+		shared bool
+	}{
+		"of another title":       {func(s *AgentSpec) { s.Title = "Other" }, true},
+		"of another name":        {func(s *AgentSpec) { s.Name = "other" }, false},
+		"of another argument":    {func(s *AgentSpec) { s.Command = []string{"/puppet", "-w"} }, false},
+		"with another value":     {func(s *AgentSpec) { s.Env = map[string]string{"A": "1", "B": "3"} }, false},
+		"with another variable":  {func(s *AgentSpec) { s.Env = map[string]string{"A": "1", "C": "2"} }, false},
+		"without an environment": {func(s *AgentSpec) { s.Env = nil }, false},
+		"of another protocol":    {func(s *AgentSpec) { s.Protocol = 2 }, false},
+		"with other paths":       {func(s *AgentSpec) { s.Paths = map[string]string{"/a": "/c"} }, false},
+	} {
+		other := spec
+		c.change(&other)
+		check.Equal(t, other.launchKey("/") == spec.launchKey("/"), c.shared, "one %s shares it: %t", name)
+	}
+	check.Equal(t, spec.launchKey("/") == spec.launchKey("/p"), false, "one in another folder shares it: %t")
 }
 
 // Who tries an agent learns why it cannot be tried, also when time is up before it has answered.

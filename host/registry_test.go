@@ -37,6 +37,23 @@ func TestAnAgentThatTheRegistryHasLost(t *testing.T) {
 	}
 }
 
+// Who keeps an agent at its version is told how it is by then, or why that is not possible.
+func TestKeepingAnAgentAtItsVersion(t *testing.T) {
+	data := t.TempDir()
+	must.Write(t, data, "agents/lost/current.json", `{"version":"1.0"}`)
+	must.Write(t, data, "agents/lost/1.0/acp-launch.json", `{"title":"Lost","command":["bin"]}`)
+	w := newOutside(t, Options{Data: data})
+	for _, pinned := range []bool{true, false} {
+		w.receive("pin_agent", map[string]any{"callback": 7, "id": "lost", "pinned": pinned})
+		w.hears()
+		check.Deep(t, w.nvim.result, rpc.RegistryAgent{
+			ID: "lost", Name: "Lost", Version: "1.0", Path: filepath.Join(data, "agents/lost/1.0/bin"), Pinned: pinned,
+		}, "it is %+v")
+	}
+	w.receive("pin_agent", map[string]any{"callback": 7, "id": "none", "pinned": true})
+	check.Equal(t, w.hears(), "7 <nil> none is not installed by :Acp agents. Install it there first.", "Neovim is told %q")
+}
+
 // Before an archive without a checksum is fetched, the user is asked.
 func TestAnArchiveWithoutAChecksum(t *testing.T) {
 	data := t.TempDir()

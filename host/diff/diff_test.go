@@ -66,6 +66,22 @@ const gitPatch = `diff --git /a /a
  6
 `
 
+// alikeLines has lines of which the patch changes the fifth after the first, and adds three before.
+const alikeLines = "a\nx\nx\nx\nx\nx\nx\nx\nx\nx\n"
+
+const alikePatch = `diff --git /a /a
+--- /a
++++ /a
+@@ -1 +1,4 @@
+ a
++b
++c
++d
+@@ -6 +9 @@
+-x
++y
+`
+
 func TestOf(t *testing.T) {
 	loop := "a\nfor i = first, #toks - 1 do\nb\n"
 	for _, c := range []struct {
@@ -95,7 +111,8 @@ func TestOf(t *testing.T) {
 			"modify +1 -1 located: the file has this text 2 times: the first is shown\n1-x\n1+y\n2 2\n3 3\n",
 		},
 		{
-			"with other white space", change("if x {\n  return\n}", "if x {\n  return 1\n}"), Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n")},
+			"with other white space", change("if x {\n  return\n}", "if x {\n  return 1\n}"),
+			Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n")},
 			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 if x {\n3-[\t]return\n3+[  ]return[ 1]\n4 }\n5 b\n",
 		},
 		{
@@ -252,6 +269,131 @@ func TestOf(t *testing.T) {
 		{
 			"a patch whose place has moved", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr("0\n0\n" + ten)},
 			"modify +1 -1 located\n5 3\n6 4\n7-5\n7+five\n8 6\n9 7\n",
+		},
+		{
+			"a patch, applied before it is done", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(strings.Replace(ten, "5", "five", 1))},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch, done, but not applied", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten), Done: true},
+			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
+		},
+		{
+			"a patch of lines that are alike", session.Diff{Path: "/a", Patch: alikePatch}, Now{Text: ptr("1\n2\n" + alikeLines)},
+			"modify +4 -1 located\n2 2\n3 a\n4-x\n4+b\n5+c\n6+d\n7 x\n8 x\n9 x\n10 x\n11+y\n12 x\n13 x\n",
+		},
+		{
+			"a patch of lines that are alike, done", session.Diff{Path: "/a", Patch: alikePatch},
+			Now{Text: ptr("1\n2\na\nb\nc\nd\n" + strings.Repeat("x\n", 4) + "y\n" + strings.Repeat("x\n", 4)), Done: true},
+			"modify +4 -1 located\n2 2\n3 a\n4-x\n4+b\n5+c\n6+d\n7 x\n8 x\n9 x\n10 x\n11+y\n12 x\n13 x\n",
+		},
+		{
+			"a patch of lines that are alike after it, done", session.Diff{Path: "/a", Patch: alikePatch},
+			Now{Text: ptr("a\nb\nc\nd\n" + strings.Repeat("y\n", 9)), Done: true},
+			"modify +4 -1 located\n1 a\n2+b\n3+c\n4+d\n5 y\n6 y\n7 y\n8 y\n6-x\n9+y\n10 y\n11 y\n",
+		},
+		{
+			"thrice, with a line at one", change("x", "y"), Now{Text: ptr("0\nx\n2\nx\n4\nx\n"), Line: 4},
+			"modify +1 -1 located\n2 x\n3 2\n4-x\n4+y\n5 4\n6 x\n",
+		},
+		{
+			"thrice, with a line between two", change("x", "y"), Now{Text: ptr("0\nx\n2\nx\n4\nx\n"), Line: 3},
+			"modify +1 -1 located\n2 x\n3 2\n4-x\n4+y\n5 4\n6 x\n",
+		},
+		{
+			"thrice, with a line before all", change("x", "y"), Now{Text: ptr("0\nx\n2\nx\n4\nx\n"), Line: 1},
+			"modify +1 -1 located\n1 0\n2-x\n2+y\n3 2\n4 x\n",
+		},
+		{
+			"thrice, with a line behind all", change("x", "y"), Now{Text: ptr("0\nx\n2\nx\n4\nx\n"), Line: 99},
+			"modify +1 -1 located\n4 x\n5 4\n6-x\n6+y\n",
+		},
+		{
+			"thrice, without a line", change("x", "y"), Now{Text: ptr("0\nx\n2\nx\n4\nx\n")},
+			"modify +1 -1 located: the file has this text 3 times: the first is shown\n1 0\n2-x\n2+y\n3 2\n4 x\n",
+		},
+		{
+			"signs that tell the place", change("x = 1", "→→→"), Now{Text: ptr("→→→\n2\n→→→\n"), Done: true, Line: 3},
+			"modify +1 -1 located\n1 →→→\n2 2\n3-x = 1\n3+→→→\n",
+		},
+		{
+			"signs that tell no place", change("x = 1", "+++"), Now{Text: ptr("+++\n2\n+++\n"), Done: true, Line: 3},
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x = 1\n0++++\n",
+		},
+		{
+			"an empty file, emptied since", change("", "a\n"), Now{Text: ptr(""), Done: true},
+			"modify +1 -0 located\n1+a\n",
+		},
+		{
+			"nothing, of what the file does not have", change("x", "x"), Now{Text: ptr("a\n")},
+			"modify +0 -0: not found in the file: as the agent sent it\n",
+		},
+		{
+			"nothing, of what the file does not have any more", change("x", "x"), Now{Text: ptr("a\n"), Done: true},
+			"modify +0 -0: not in the file any more: as the agent sent it\n",
+		},
+		{
+			"with other white space, done", change("if x {\n  return\n}", "if x {\n  return 1\n}"),
+			Now{Text: ptr("a\nif x {\n\treturn 1\n}\nb\n"), Done: true},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 if x {\n3-[  ]return\n3+[\t]return[ 1]\n4 }\n5 b\n",
+		},
+		{
+			"with other white space, made before it is done", change("if x {\n  return\n}", "if x {\n  return 1\n}"),
+			Now{Text: ptr("a\nif x {\n\treturn 1\n}\nb\n")},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 if x {\n3-[  ]return\n3+[\t]return[ 1]\n4 }\n5 b\n",
+		},
+		{
+			"with other white space, done, but not made", change("if x {\n  return\n}", "if x {\n  return 1\n}"),
+			Now{Text: ptr("a\nif x {\n\treturn\n}\nb\n"), Done: true},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 if x {\n3-[\t]return\n3+[  ]return[ 1]\n4 }\n5 b\n",
+		},
+		{
+			"with other white space, twice", change("if x {\n  return\n}", "if x {\n  return 1\n}"),
+			Now{Text: ptr("if x {\n\treturn\n}\nif x {\n\treturn\n}\n")},
+			"modify +1 -1 located: the file has this text 2 times: the first is shown; its white space differs from the file's\n1 if x {\n2-[\t]return\n2+[  ]return[ 1]\n3 }\n4 if x {\n",
+		},
+		{
+			"with other white space, at the end of a file without a last newline", change("  x\n  y", "  x\n  z"),
+			Now{Text: ptr("a\n\tx\n\ty")},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 \tx\n3-\ty (no newline)\n3+  z (no newline)\n",
+		},
+		{
+			"with other white space and a newline, at the end of such a file", change("  x\n  y\n", "  x\n  z\n"),
+			Now{Text: ptr("a\n\tx\n\ty")},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 \tx\n3-\ty (no newline)\n3+  z\n",
+		},
+		{
+			"with other white space, within such a file", change("  x\n  y\n", "  x\n  z\n"), Now{Text: ptr("a\n\tx\n\ty\nb")},
+			"modify +1 -1 located: its white space differs from the file's\n1 a\n2 \tx\n3-\ty\n3+  z\n4 b (no newline)\n",
+		},
+		{
+			"a copy", session.Diff{Operation: session.OperationCopy, Path: "/b", OldPath: "/a"}, Now{Text: ptr("a\n")},
+			"copy +0 -0 located\n",
+		},
+		{
+			"a new text alone", session.Diff{Operation: session.OperationModify, Path: "/a", NewText: ptr("a\n")}, Now{Text: ptr("b\n")},
+			"modify +1 -1 located: the file exists: all of its text is replaced\n1-b\n1+a\n",
+		},
+		{
+			"a patch of another text, which adds and removes lines",
+			session.Diff{Path: "/a", Patch: "--- /a\n+++ /a\n@@ -3,0 +4,1 @@\n+new\n@@ -7,1 +7,0 @@\n-old\n"}, Now{Text: ptr("a\n")},
+			"modify +1 -1: not found in the file: as the agent sent it\n4+new\n...\n7-old\n",
+		},
+		{
+			"a patch of nothing", session.Diff{Path: "/a", Patch: "no patch"}, Now{Text: ptr("a\n")},
+			"modify +0 -0: the agent's patch cannot be read: it changes no file\n0 no patch\n",
+		},
+		{
+			"a word of three letters", change("x = 1", "abc"), Now{Text: ptr("abc\n2\nabc\n"), Done: true, Line: 3},
+			"modify +1 -1 located\n1 abc\n2 2\n3-x = 1\n3+abc\n",
+		},
+		{
+			"a word of two letters, which stands everywhere", change("x = 1", "ab"), Now{Text: ptr("ab\n2\nab\n"), Done: true, Line: 3},
+			"modify +1 -1: not in the file any more: as the agent sent it\n0-x = 1\n0+ab\n",
+		},
+		{
+			"white space alone, other than the file's", change(" \n\t\n", "x\n"), Now{Text: ptr("a\n\n\nb\n")},
+			"modify +1 -2: not found in the file: as the agent sent it\n0- \n0-\t\n0+x\n",
 		},
 		{
 			"a patch with other line ends", session.Diff{Path: "/a", Patch: crlf(gitPatch)}, Now{Text: ptr(crlf(ten))},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,9 @@ func inTurn(t *testing.T, caller *Caller, offer rpc.EditorTools, nvim *answering
 	t.Cleanup(e.Close)
 	nvim.server = New(Config{Editor: e, Log: slog.New(slog.DiscardHandler)})
 	caller.Base = feature.Base{Folder: folder.Folder{Cwd: "/p", Roots: []string{"/p"}}}
-	caller.Private = func(_, _ []string) map[string]bool { return nil }
+	if caller.Private == nil {
+		caller.Private = func(_, _ []string) map[string]bool { return nil }
+	}
 	if caller.Allow == nil {
 		caller.Allow = func(_ context.Context, path string, done func(string, error)) { done(path, nil) }
 	}
@@ -112,6 +115,34 @@ func TestWordsOfAnswers(t *testing.T) {
 		if c.tool == "help" {
 			check.Equal(t, nvim.asked.Query, "acp-tool", "Neovim is asked for the topic %q")
 		}
+	}
+}
+
+// Files that are private are in no list, whatever the list is of.
+func TestPrivateFilesAreNotListed(t *testing.T) {
+	private := func(paths, counted []string) map[string]bool {
+		is := map[string]bool{}
+		for _, path := range slices.Concat(paths, counted) {
+			is[path] = strings.HasSuffix(path, ".env")
+		}
+		return is
+	}
+	places := rpc.EditorToolDone{Places: []rpc.EditorPlace{{Path: "/p/.env", Line: 1, Name: "KEY"}, {Path: "/p/a.go", Line: 3, Name: "f"}}}
+	for _, c := range []struct {
+		tool, args string
+		answer     rpc.EditorToolDone
+		want       string
+	}{
+		{"open_files", "", rpc.EditorToolDone{Files: []rpc.EditorFile{{Path: "/p/.env", Current: true}, {Path: "/p/a.go"}}}, "1 file is open:\na.go"},
+		{"open_files", "", rpc.EditorToolDone{Files: []rpc.EditorFile{{Path: "/p/.env"}}}, "no files are open"},
+		{"workspace_symbols", `{"query":"x"}`, places, "1 place:\na.go:3: f"},
+		{"diagnostics", "{}", rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{
+			{Path: "/p/.env", Line: 1, Column: 1, Severity: "error", Message: "no"}, {Path: "/p/a.go", Line: 2, Column: 1, Severity: "hint", Message: "dull"},
+		}}, "1 diagnostic:\na.go:2:1: hint: dull"},
+	} {
+		offer := rpc.EditorTools{Tools: []string{"read"}, Servers: true}
+		got, failed := inTurn(t, &Caller{Private: private}, offer, &answering{answer: c.answer})(c.tool, c.args)
+		check.Equal(t, got, c.want, "%s is told (failed: %v) %s", c.tool, failed)
 	}
 }
 

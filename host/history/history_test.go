@@ -217,6 +217,45 @@ func TestStreamsAreGathered(t *testing.T) {
 	}
 }
 
+// A turn's notices are kept, those between turns are not; nor is a title that says nothing. What a call shows more is
+// gathered until it ends, after what was said meanwhile.
+func TestWhatIsKeptOfATurn(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	notice := func(title string) session.Update { return session.Notice{Severity: "info", Title: title} }
+	chunk := func(words string) session.Update {
+		return session.ToolCallChunk{ID: "c", Content: []session.ToolCallContent{session.ContentItem{Content: text(words)}}}
+	}
+	s.apply(session.SessionStart{}, notice("before"), ask("go"), notice("within"), session.Remark{Severity: "info", Text: "mine"},
+		session.InfoUpdate{}, session.InfoUpdate{Title: acp.Set("")}, session.InfoUpdate{Title: acp.Set("Mend it")},
+		chunk("1"), chunk("2"), chunk("3"), agentSays("m", "a < b && c > d"),
+		session.ToolCallPatch{ID: "c", Status: acp.Set(session.StatusCompleted)}, agentSays("n", "done"),
+		session.TurnEnd{StopReason: session.StopEndTurn}, notice("after"))
+	past := s.read(t)
+	var got []string
+	for _, said := range past.Said {
+		switch u := said.Update.(type) {
+		case session.Notice:
+			got = append(got, u.Title)
+		case session.Remark:
+			got = append(got, u.Text)
+		case session.InfoUpdate:
+			got = append(got, "title "+u.Title.Or(""))
+		case session.MessageChunk:
+			got = append(got, words([]session.Content{u.Content}))
+		case session.ToolCallChunk:
+			got = append(got, fmt.Sprint(len(u.Content), " of ", u.ID))
+		case session.ToolCallPatch:
+			got = append(got, string(u.Status.Or("")))
+		}
+	}
+	check.Equal(t, strings.Join(got, ", "), "within, mine, title Mend it, 1 of c, a < b && c > d, completed, 2 of c, done", "kept are %s")
+	check.Equal(t, len(told(past).Calls[0].Content), 3, "the call has %d items")
+	data, err := os.ReadFile(s.store.path("a", "s"))
+	must.Do(t, err)
+	check.Contains(t, string(data), "a < b && c > d", "the file has %s")
+}
+
 // What agents say again in equal words, and what was sent but is not seen, is not written.
 func TestRepetitionsAreLeftOut(t *testing.T) {
 	s := begin(t)

@@ -2,6 +2,7 @@ package opening
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp"
@@ -133,8 +134,9 @@ func TestHowASessionIsTakenUp(t *testing.T) {
 				s.On(func() {
 					s.Hear(said(session.RoleUser, "hi"))
 					s.Hear(said(session.RoleAgent, "hello"))
+					s.Hear(session.OptionsUpdate{}) // which is of the present, and repeats nothing
 				})
-				s.Expect(c.brought...)
+				s.Expect(append(slices.Clip(c.brought), "brought session.OptionsUpdate")...)
 				s.puppet.Answer(session.Setup{SessionID: "x", Options: make([]session.Option, 2), Commands: []session.Command{{}}}, nil)
 				want := []string{"route x", "options 2", "session.CommandsUpdate"}
 				if c.retold {

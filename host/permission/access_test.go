@@ -797,3 +797,49 @@ func TestQuestionsHaveOneAnswer(t *testing.T) {
 		}
 	})
 }
+
+// What the user has allowed is the file that they were asked about: a link that leads to another one by then is refused,
+// whether it is read, written as it is, or written in part.
+func TestALinkThatLeadsElsewhereByThen(t *testing.T) {
+	for name, c := range map[string]struct {
+		reads, reviewed, part bool
+	}{
+		"read": {reads: true}, "written": {}, "written after a review": {reviewed: true}, "written in part": {reviewed: true, part: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			atDesk(t, func(d *desk) {
+				d.before.Store(c.reviewed)
+				other := t.TempDir()
+				must.Write(t, other, "asked", nine)
+				secret := must.Write(t, other, "secret", "secret\n")
+				link := filepath.Join(d.dir, "link")
+				must.Do(t, os.Symlink(filepath.Join(other, "asked"), link))
+				var got *stored
+				if c.reads {
+					got = &stored{}
+					d.Read(session.ReadTextFile{Context: context.Background(), Path: link, Reply: func(text string, err error) {
+						got.answered++
+						got.err = err
+						check.Equal(t, text, "", "it reads %q")
+					}})
+				} else {
+					got = d.store("link", nineBut("2", "two\n", "8", "eight\n"))
+				}
+				option := "allow"
+				if c.reviewed {
+					option = writeIt
+				}
+				d.shows()
+				if c.part {
+					d.selects(1, 1, true)
+				}
+				must.Do(t, os.Remove(link), os.Symlink(secret, link))
+				d.answer(option)
+				d.is(got, "the path now leads to another file")
+				data, err := os.ReadFile(secret)
+				must.Do(t, err)
+				check.Equal(t, string(data), "secret\n", "the other file has %q")
+			})
+		})
+	}
+}

@@ -151,7 +151,7 @@ func TestDecideOnFilesInCommands(t *testing.T) {
 	p := &Policy{answers: answers.Open(filepath.Join(dir, "answers.json")), rules: rules.List{
 		Private: []string{"**/.env"},
 		Rules: []rules.Rule{
-			{Paths: []string{"/etc/**", dir + "/other/*"}, Action: rules.Reject},
+			{Paths: []string{"/etc/**", dir + "/other/*", "~/keys/*"}, Action: rules.Reject},
 			{Commands: []string{"curl **"}, Action: rules.Allow},
 		},
 	}}
@@ -164,6 +164,9 @@ func TestDecideOnFilesInCommands(t *testing.T) {
 		"--url=file:///etc/passwd":       "no",
 		"~/link/../a":                    "no", // through the link
 		"~/a":                            "yes",
+		"~/keys/id":                      "no",
+		dir + "/home/keys/id":            "no",
+		dir + "/proj/keys/id":            "yes",
 		"file://" + dir + "/proj/.env":   "",
 		"file://" + dir + "/proj/env":    "yes",
 	} {

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -103,6 +104,51 @@ func TestDiffThatGoesAlong(t *testing.T) {
 	want := "````diff\n--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n ```\n-old\n\\ No newline at end of file\n" +
 		"+new 100%s\n\\ No newline at end of file\n````"
 	check.Equal(t, block, want, "sent was\n%s: %v", text)
+}
+
+// The agent reads what the texts, changes and links that go along are; the user sees a link to each file.
+func TestHowUnsavedTextIsIntroduced(t *testing.T) {
+	long := strings.Repeat("x\n", maxEmbedded/2)
+	fresh := unsavedFileOf("new", "", long[:10])
+	fresh.text.Disk = nil
+	along := alongside{known: map[string]string{}}
+	along.add([]unsavedFile{
+		unsavedFileOf("a", "1\n", "2\n"), unsavedFileOf("b", long, "y\n"+long), unsavedFileOf("c", "", long+"y\n"),
+		unsavedFileOf("d", "\n", "3"), unsavedFileOf("e", long, long+"z\n"), unsavedFileOf("f", "", "\x00"),
+	}, maxUnsavedAll, true)
+	var told []string
+	for _, b := range along.sent {
+		switch b := b.(type) {
+		case session.Text:
+			told = append(told, strings.ReplaceAll(b.Text, " x\n", ""))
+		case session.Resource:
+			told = append(told, b.URI+" = "+b.Text)
+		case session.ResourceLink:
+			told = append(told, b.URI+" "+b.Name)
+		}
+	}
+	check.Slice(t, told, []string{
+		"These files are newer in the user's editor than on disk, where they are not saved yet: a, d. " +
+			"Their text in the editor follows.",
+		"file:///p/a = 2\n", "file:///p/d = 3",
+		"These files have changes in the user's editor that are not saved to disk yet: b, e. " +
+			"This diff leads from the disk to the editor:\n" +
+			"```diff\n--- a/b\n+++ b/b\n@@ -1,3 +1,4 @@\n+y\n" +
+			fmt.Sprintf("--- a/e\n+++ b/e\n@@ -%d,3 +%[1]d,4 @@\n+z\n```", maxEmbedded/2-2),
+		"These files have changes in the user's editor that are not saved to disk yet and could not be sent: c, f.",
+		"file:///p/c c", "file:///p/f f",
+	}, "it is told %q")
+	var shown []string
+	for _, b := range along.shown {
+		shown = append(shown, b.(session.ResourceLink).URI+" "+b.(session.ResourceLink).Name)
+	}
+	want := "file:///p/a a, file:///p/b b, file:///p/c c, file:///p/d d, file:///p/e e, file:///p/f f"
+	check.Equal(t, strings.Join(shown, ", "), want, "the user sees %s")
+
+	along = alongside{known: map[string]string{}}
+	along.add([]unsavedFile{fresh}, maxUnsavedAll, false)
+	check.Contains(t, along.sent[0].(session.Text).Text, "--- /dev/null\n+++ b/new\n", "of a new file it is told %s")
+	check.Equal(t, len(along.sent), 1, "of a new file it is told in %d blocks")
 }
 
 func TestStatesThatWereSent(t *testing.T) {

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -92,6 +93,9 @@ func TestBadIndexes(t *testing.T) {
 		_, _ = rw.Write([]byte("{"))
 	}
 	w.serve("/long", []byte(`{"agents": [{"id": "a", "version": "1"}]}`+strings.Repeat(" ", maxIndex)))
+	w.serve("/empty", []byte(`{"agents": []}`))
+	w.serve("/invalid", []byte(`{"agents": [{"id": "../a", "version": "1"}, {"id": "a", "version": "/1"}]}`))
+	w.serve("/broken", []byte("{"))
 	w.files["/round"] = func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/round", http.StatusFound) }
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
 	must.Do(t, err)
@@ -99,6 +103,9 @@ func TestBadIndexes(t *testing.T) {
 	for from, want := range map[string]string{
 		w.server.URL + "/short":            "get the index of agents: unexpected EOF",
 		w.server.URL + "/long":             "get the index of agents: it is longer than 8 MB",
+		w.server.URL + "/empty":            "read the index of agents: there are none in it",
+		w.server.URL + "/invalid":          "read the index of agents: there are none in it",
+		w.server.URL + "/broken":           "read the index of agents: unexpected end of JSON input",
 		w.server.URL + "/round":            "the server never stops sending",
 		":":                                `parse ":": missing protocol scheme`,
 		w.server.URL + "/none":             strings.TrimPrefix(w.server.URL, "http://") + " answered 404 Not Found",
@@ -114,6 +121,20 @@ func TestBadIndexes(t *testing.T) {
 	exact := `{"agents": [{"id": "a", "version": "1"}]}`
 	w.serve("/exact", []byte(exact+strings.Repeat(" ", maxIndex-len(exact))))
 	must.Do(t, w.Refresh(context.Background(), w.server.URL+"/exact"))
+}
+
+// A server may send to others, but not on and on.
+func TestRedirects(t *testing.T) {
+	w := newWorld(t)
+	w.serve("/0", []byte(`{"agents": [{"id": "a", "version": "1"}]}`))
+	for i := range 6 {
+		w.files[fmt.Sprint("/", i+1)] = func(rw http.ResponseWriter, r *http.Request) {
+			http.Redirect(rw, r, fmt.Sprint("/", i), http.StatusFound)
+		}
+	}
+	must.Do(t, w.Refresh(context.Background(), w.server.URL+"/5"))
+	err := w.Refresh(context.Background(), w.server.URL+"/6")
+	check.Equal(t, fmt.Sprint(err), "the server never stops sending", "after six it says %s")
 }
 
 // A server that cannot be reached is named in words.

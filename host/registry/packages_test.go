@@ -188,6 +188,31 @@ func TestCancelAProgram(t *testing.T) {
 	check.Equal(t, w.used(), "", "it is used: %v")
 }
 
+// Who waits for a program sees what it does, and for how long already.
+func TestHowLongAProgramTakes(t *testing.T) {
+	w := newWorld(t)
+	over := filepath.Join(t.TempDir(), "over")
+	w.programs(map[string]string{"npm": "[ $1 = view ] && exit 1\nuntil [ -e " + over + " ]; do sleep 0.01; done\nexit 3\n"})
+	w.index(Entry{ID: "tiny", Name: "Tiny", Version: "1.2.3", Distribution: Distribution{Npx: &Package{Package: "tiny"}}})
+	const installs = "npm installs tiny@1.2.3"
+	said := map[string]bool{}
+	_, err := w.install(func(wanted *Wanted) {
+		wanted.Progress = func(text string) {
+			if is, long, waits := strings.Cut(text, " · "); waits && is == installs {
+				said[is+" · some"+strings.TrimLeft(long, "123456789")] = true
+				must.Write(t, filepath.Dir(over), "over", "")
+				return
+			}
+			said[text] = true
+		}
+	})
+	for _, text := range []string{"npm asks what tiny@1.2.3 needs", installs, installs + " · some s"} {
+		check.Equal(t, said[text], true, "that the user sees %q is %t", text)
+	}
+	want := "npm could not install Tiny: npm exited with code 3. npm's output is above; :Acp agents tries again."
+	check.Equal(t, fmt.Sprint(err), want, "it says %s")
+}
+
 // What a program that installs has left running ends with it.
 func TestNothingIsLeftRunning(t *testing.T) {
 	w := newWorld(t)

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -265,6 +266,7 @@ func TestBadArchives(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), strings.TrimSpace(what)) {
 			t.Errorf("%s: %v", what, err)
 		} else if !strings.HasPrefix(what, "install") {
+			check.Equal(t, strings.HasPrefix(err.Error(), "The archive of Tiny "), true, "%s: it names the agent: %t", what)
 			check.Contains(t, err.Error(), " See https://example.com/tiny.", "%s: it says %s", what)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)
@@ -351,7 +353,12 @@ func TestBadDownloads(t *testing.T) {
 		if what == "checksum" {
 			advice = "Refresh the index (r in :Acp agents) and try again; else tell https://example.com/tiny."
 		}
-		if _, err := w.install(); err == nil || !strings.Contains(err.Error(), what) || !strings.HasSuffix(err.Error(), advice) {
+		begins := "Tiny could not be downloaded from " + strings.TrimPrefix(w.server.URL, "http://") + ": "
+		if what == "checksum" {
+			begins = "The archive that " + strings.TrimPrefix(w.server.URL, "http://") + " sent for Tiny does not have the checksum"
+		}
+		_, err := w.install()
+		if said := fmt.Sprint(err); !strings.Contains(said, what) || !strings.HasPrefix(said, begins) || !strings.HasSuffix(said, advice) {
 			t.Errorf("%s: %v", what, err)
 		}
 		check.Equal(t, w.used(), "", "%s: it is used: %v", what)

@@ -1,6 +1,7 @@
 package reviewui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +90,7 @@ func TestCommentsInBuffers(t *testing.T) {
 		place("↳ you: why?", "{"+w.path("a")+" 5 false false}")
 		place("↳ you: and this?", "{"+w.path("other")+" 1 false false}")
 		place("▾ other 1 comment", "{"+w.path("other")+" 1 false false}")
+		place("Review", "{ 0 false false}")
 		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
 		w.Expect("sent My comments on your changes:\n\na:3\n```\n1\n```\none?\n\na:4-5\n```\n2\n3\n```\nwhy?\n\nother:1\n```\nx\n```\nand this?", "answer 0 false ")
 
@@ -96,6 +98,42 @@ func TestCommentsInBuffers(t *testing.T) {
 		path, gone := w.review.Tab.pathOf(-2)
 		check.Equal(t, path, "", "the page leads to %q")
 		check.Equal(t, gone, false, "it is gone: %t")
+	})
+}
+
+// The page has the comments of a file in the order of its lines; of two that have come to be on the same line, each is
+// found in its own row.
+func TestCommentsInTheOrderOfLines(t *testing.T) {
+	play(t, func(w *world) {
+		must.Write(t, w.Cwd, "other", "1\n2\n3\n")
+		w.writes("a", "1\n2\n3\n4\n")
+		comment := func(name string, line int, text string) {
+			t.Helper()
+			id := w.review.Comments.lastID + 1
+			w.do(func() {
+				w.review.Comments.At(rpc.CommentAt{Path: w.path(name), First: line, Last: line, Lines: []string{"x"}})
+			})
+			w.Expect(fmt.Sprintf("answer 0 {%d %s %d %d } ", id, name, line, line))
+			w.do(func() { w.review.Comments.Write(rpc.Comment{ID: id, Text: text}) })
+		}
+		for _, line := range []int{3, 1, 2} {
+			comment("a", line, fmt.Sprint("of a ", line))
+			comment("other", line, fmt.Sprint("of other ", line))
+		}
+		w.open()
+		var order []string
+		for _, l := range w.page {
+			if _, text, found := strings.Cut(l, "↳ you: of "); found {
+				order = append(order, text)
+			}
+		}
+		check.Slice(t, order, []string{"a 1", "a 2", "a 3", "other 1", "other 2", "other 3"}, "the comments are %q")
+
+		w.writes("a", "1\n4\n")
+		for _, c := range []string{"5 a 2 2 of a 2", "1 a 2 2 of a 3"} {
+			w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("↳ you: " + c[8:])}) })
+			w.Expect("answer 0 {" + c + "} ")
+		}
 	})
 }
 
@@ -124,6 +162,17 @@ func TestCommentsOnThePage(t *testing.T) {
 		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 3, Text: "these"}) })
 		at("● 2 + two", "↳ you: these") // and comments between lines are not
 		w.Expect("answer 0 {3 a 2 3 these} ")
+		between := rpc.At{Row: w.row("▾ b") - 1, Seq: w.review.Tab.page.Seq()} // the two files
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: between}) })
+		w.Expect("answer 0 <nil> no line of a file here to comment on")
+		w.do(func() {
+			w.review.Comments.At(rpc.CommentAt{Path: w.path("a"), First: 1, Last: 1, Lines: []string{"1"}})
+		})
+		w.Expect("answer 0 {4 a 1 1 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 4, Text: "in the buffer"}) })
+		at("1 1", "1 1") // which the page finds too
+		w.Expect("answer 0 {4 a 1 1 in the buffer} ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 4}) })
 		at("Review · Puppet", "Review · Puppet")
 		w.Expect("answer 0 <nil> no line of a file here to comment on")
 		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: rpc.At{Row: 1, Seq: -1}}) })
@@ -218,9 +267,40 @@ func TestWhatTheAgentIsToldOfRefusals(t *testing.T) {
 		}
 		check.Equal(t, strings.Count(text, "```diff"), mostRefused-3, "%d changes are quoted")
 	})
+	play(t, func(w *world) {
+		r := review.New(1 << 20)
+		for i := range mostRefused {
+			path := w.path(fmt.Sprint(i))
+			r.Changed(path, review.Content{}, review.Opaque("1"))
+			p, err := r.Plan(path, review.Reject, review.Selection{})
+			if err != nil || !r.Commit(p) {
+				t.Fatalf("refuse %s: %v", path, err)
+			}
+		}
+		w.takes(r)
+		text, _ := w.review.Comments.prompt()
+		check.Equal(t, strings.Count(text, " (the new file)"), mostRefused, "%d changes are named")
+		check.Equal(t, strings.Contains(text, "changes more."), false, "that there are more is told: %t")
+	})
 	short := func(path string) string { return "~" + path }
 	check.Equal(t, wholeChange(review.File{Status: review.Moved, MovedTo: "/b"}, short), "that it is moved to ~/b", "a move is %q")
 	check.Equal(t, wholeChange(review.File{Status: review.Moved}, short), "that it is moved", "a move that stands is %q")
+}
+
+// Comments and refusals go in one prompt, a blank line between them.
+func TestCommentsAndRefusalsTogether(t *testing.T) {
+	play(t, func(w *world) {
+		w.twoFiles()
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("1 i"), Last: w.row("2 ii")}) })
+		w.Expect("answer 0 {1 a 1 2 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 1, Text: "so?"}) })
+		w.do(func() { w.review.Decide(rpc.Decide{Do: "reject"}) })
+		w.Expect("answer 0 {2} ")
+		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
+		w.Expect("sent My comments on your changes:\n\na:1-2\n```\ni\nii\n```\nso?\n\n"+
+			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n"+
+			"a:3\n```diff\n-iii\n+one\n```\n\na:13\n```diff\n-iiiiiiiiiiiii\n+two\n```\n\nb:21\n```diff\n+three\n```", "answer 0 false ")
+	})
 }
 
 // What is quoted ends, and ends where it says.

@@ -1,6 +1,7 @@
 package reviewui
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/host/ledger"
@@ -36,8 +37,11 @@ func (r *Review) Decide(m rpc.Decide) {
 	}
 	r.config.decide(d, func(files int, err error) {
 		failure := ""
-		if err != nil {
+		switch {
+		case err != nil && errors.Unwrap(err) == nil:
 			failure = sentence(err)
+		case err != nil:
+			failure = err.Error() + "." // it begins with the name of a file
 		}
 		r.config.Editor.Answer(m.Callback, rpc.DecidedFiles{Files: files}, failure)
 	})

@@ -250,6 +250,70 @@ func TestDecidingLinesOfThePage(t *testing.T) {
 	})
 }
 
+// A file is decided at its head, once more otherwise when that is done, and everything at the page's; all of it can be
+// undone.
+func TestDecidingOnThePage(t *testing.T) {
+	play(t, func(w *world) {
+		w.twoFiles()
+		const a, b = " a +2 −2", " b +1"
+		step := func(at, do, heads string, notices ...string) {
+			t.Helper()
+			m := rpc.ReviewDecide{Do: do}
+			if at != "" {
+				m.At = w.at(at)
+				w.do(func() { w.review.Tab.Decide(m) })
+			} else {
+				w.do(w.review.Tab.Undo)
+			}
+			w.Expect(notices...)
+			check.Equal(t, w.heads(), heads, do+" at "+at+": the files are %s")
+		}
+		pending := "▾" + a + " ● 2 of 2|▾" + b + " ● 1 of 1"
+		step("▾ a", "keep", "▸"+a+" ✓ kept|▾"+b+" ● 1 of 1")
+		step("▸ a", "reject", "▸"+a+" ✗ refused|▾"+b+" ● 1 of 1")
+		w.now("a", numbered(20))
+		step("Review", "keep", "▸"+a+" ✗ refused|▸"+b+" ✓ kept", "notice info: all pending changes are kept: u undoes that")
+		step("Review", "reject", "▸"+a+" ✗ refused|▸"+b+" ✓ kept", "notice info: everything is decided")
+		for _, heads := range []string{"▸" + a + " ✗ refused|▾" + b + " ● 1 of 1", "▸" + a + " ✓ kept|▾" + b + " ● 1 of 1", pending} {
+			step("", "undo", heads)
+		}
+		step("Review", "reject", "▸"+a+" ✗ refused|▸"+b+" ✗ refused", "notice info: all pending changes are refused: u undoes that")
+		w.now("b", numbered(20))
+		step("", "undo", pending)
+		w.now("b", numbered(20)+"three\n")
+
+		// Of lines of several files each is decided, and a file that has only comments is not among them.
+		must.Write(t, w.Cwd, "ab", "x\n")
+		w.do(func() {
+			w.review.Comments.At(rpc.CommentAt{Path: w.path("ab"), First: 1, Last: 1, Lines: []string{"x"}})
+		})
+		w.Expect("answer 0 {1 ab 1 1 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 1, Text: "so?"}) })
+		w.do(func() { w.review.Tab.Fold(rpc.ReviewFold{At: w.at("▾ a"), Fold: "close"}) })
+		m := rpc.ReviewDecide{At: w.at("▸ a"), Last: w.row("● 21 + three"), Do: "keep", Lines: true}
+		w.do(func() { w.review.Tab.Decide(m) })
+		w.Expect()
+		check.Equal(t, w.heads(), "▸"+a+" ✓ kept|▾ ab 1 comment|▸"+b+" ✓ kept", "the files are %s")
+	})
+}
+
+// A file that was moved is shown with both names, also when the move was refused.
+func TestMovedFilesOnThePage(t *testing.T) {
+	play(t, func(w *world) {
+		r := review.New(1 << 20)
+		r.Moved(w.path("a"), w.path("b"), review.Text("1\n"), review.Text("1\n"))
+		w.takes(r)
+		w.open()
+		check.Equal(t, w.heads(), "▾ b ● pending · moved from a", "at first it is %q")
+		p, err := r.Plan(w.path("b"), review.Reject, review.Selection{})
+		if err != nil || !r.Commit(p) {
+			t.Fatalf("refuse: %v", err)
+		}
+		w.takes(r)
+		check.Equal(t, w.heads(), "▸ a ✗ refused · was moved to b", "refused it is %q")
+	})
+}
+
 // A page without a change says so, and one that is closed keeps nothing of what was rendered for it.
 func TestNothingToReview(t *testing.T) {
 	play(t, func(w *world) {

@@ -35,6 +35,9 @@ func TestAnUndoIsStopped(t *testing.T) {
 // What is undone comes back, what is done again does not.
 func TestWhatBecomesOfFiles(t *testing.T) {
 	text, opaque := review.Content{Exists: true, Text: "a\n"}, review.Content{Exists: true, Opaque: true, Text: "x"}
+	of := func(text string) review.Content { return review.Content{Exists: true, Text: text} }
+	windows := of("a\n")
+	windows.Form = "utf-8 dos"
 	moved := turns.Step{Now: text, Want: text, Back: "/c"}
 	for _, test := range []struct {
 		step        turns.Step
@@ -44,7 +47,13 @@ func TestWhatBecomesOfFiles(t *testing.T) {
 		{turns.Step{Want: text}, "comes back", "is made again"},
 		{turns.Step{Now: text}, "is removed", "is removed"},
 		{turns.Step{Now: text, Want: opaque}, "gets its contents back", "gets its new contents again"},
+		{turns.Step{Now: opaque, Want: text}, "gets its contents back", "gets its new contents again"},
 		{turns.Step{Now: text, Want: review.Content{Exists: true, Text: "b\n"}}, "+1 −1", "+1 −1"},
+		{turns.Step{Now: of("1\n2\n3\n4\n5\n"), Want: of("0\n1\n2\n3\nfour\n")}, "+2 −2", "+2 −2"},
+		{turns.Step{Now: text, Want: windows}, "line ends LF → CRLF", "line ends LF → CRLF"},
+		{turns.Step{Now: of("b\n"), Want: windows}, "+1 −1, line ends LF → CRLF", "+1 −1, line ends LF → CRLF"},
+		{turns.Step{Now: text, Want: of("b\n"), Note: "was changed since"}, "was changed since", "was changed since"},
+		{turns.Step{Of: turns.FileChange{Under: true}, Now: text, Want: of("b\n"), Note: "was changed since"}, "was changed since", "was changed since"},
 		{turns.Step{Of: turns.FileChange{Under: true}, Now: text, Want: review.Content{Exists: true}}, "+0 −1 on the disk, under your unsaved text", "+0 −1 on the disk, under your unsaved text"},
 	} {
 		for again, want := range map[bool]string{false: test.undo, true: test.again} {

@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
+	"github.com/acp-nvim/acp-nvim/host/checkpoint"
 	"github.com/acp-nvim/acp-nvim/host/editor"
 	"github.com/acp-nvim/acp-nvim/host/folder"
 	"github.com/acp-nvim/acp-nvim/host/ledger"
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
+	"github.com/acp-nvim/acp-nvim/host/saved"
 	"github.com/acp-nvim/acp-nvim/host/styled"
 	"github.com/acp-nvim/acp-nvim/host/transcript"
 	"github.com/acp-nvim/acp-nvim/test/featuretest"
@@ -28,6 +30,8 @@ type world struct {
 	t      *testing.T
 	review *Review
 	ledger *ledger.Ledger
+	store  *checkpoint.Store // nil: nothing is saved
+	over   context.Context
 	page   []string
 	unable string    // why the agent gets no prompt
 	tooBig bool      // for Neovim to compare
@@ -67,46 +71,60 @@ func (disk) Tracks() <-chan struct{} {
 func play(t *testing.T, play func(w *world)) {
 	t.Helper()
 	featuretest.Play(t, func(s *featuretest.Session) {
-		w := &world{Session: s, t: t}
-		w.ledger = ledger.New(ledger.Config{
-			Roots: s.Roots, Inside: func(path string) bool { return folder.Inside(path, s.Roots) }, Absolute: s.Absolute, Short: s.Short,
-			Watch: func() ledger.Watch { return disk{} }, Files: buffers.New(w),
-			Claimed: func(string) bool { return false }, Others: func(string, review.Content) {},
-			Put: s.Box.Put, Hurry: func() {}, Lacks: func(ledger.Lack) {},
-			Changed: func(files []review.File, gone []int, _ []ledger.Event) {
-				update := NewUpdate(files, gone)
-				s.Box.Put(func() { w.review.Take(update, true) })
-			},
-			Background: s.Background, Over: t.Context(), Log: s.Log,
-		})
-		w.review = New(Config{
-			Base: s.Base, Ledger: w.ledger, Overlaps: &Overlaps{}, Marks: NewMarks(MarksConfig{}),
-			ConversationTitle: func() string { return "" },
-			TurnOpen:          func() bool { return w.turn },
-			Unable:            func() string { return w.unable },
-			Send: func(text string) bool {
-				s.Did("sent", text)
-				return false
-			},
-			Due:    func(transcript.Due, bool) {},
-			DueKey: func() (string, bool) { return "", false },
-			Hurry:  func() {},
-			Edit: func(e page.Edit) rpc.Edit {
-				w.page = slices.Replace(w.page, e.Row, e.EndRow, e.Lines...)
-				return rpc.Edit{}
-			},
-			Draw: func(_ interface{ Reset() }, edit editor.Op) editor.Op { return edit },
-			Fill: func(_ int, lines []styled.Line) {
-				for _, l := range lines {
-					s.Did("filled", l.Text)
-				}
-			},
-			TooLarge: func(int, int) bool { return w.tooBig },
-		})
-		s.Background(w.ledger.Run)
+		over, end := context.WithCancel(context.Background())
+		defer end()
+		w := &world{Session: s, t: t, over: over}
+		w.begin()
 		play(w)
 		s.On(w.ledger.Close)
 	})
+}
+
+// begin gives the session a review in which the agent has changed nothing yet.
+func (w *world) begin() {
+	w.ledger = ledger.New(ledger.Config{
+		Roots: w.Roots, Inside: func(path string) bool { return folder.Inside(path, w.Roots) }, Absolute: w.Absolute, Short: w.Short,
+		Watch: func() ledger.Watch { return disk{} }, Files: buffers.New(w),
+		Store: w.store, Saves: saved.NewSessions(saved.SessionsConfig{Store: w.store, Background: w.Background}),
+		Claimed: func(string) bool { return false }, Others: func(string, review.Content) {},
+		Put: w.Box.Put, Hurry: func() {}, Lacks: func(ledger.Lack) {},
+		Changed: func(files []review.File, gone []int, _ []ledger.Event) {
+			update := NewUpdate(files, gone)
+			w.Box.Put(func() { w.review.Take(update, true) })
+		},
+		Background: w.Background, Over: w.over, Log: w.Log,
+	})
+	w.review = New(Config{
+		Base: w.Base, Ledger: w.ledger, Overlaps: &Overlaps{}, Marks: NewMarks(MarksConfig{}),
+		ConversationTitle: func() string { return "" },
+		TurnOpen:          func() bool { return w.turn },
+		Unable:            func() string { return w.unable },
+		Send: func(text string) bool {
+			w.Did("sent", text)
+			return false
+		},
+		Due:    func(transcript.Due, bool) {},
+		DueKey: func() (string, bool) { return "", false },
+		Hurry:  func() {},
+		Edit: func(e page.Edit) rpc.Edit {
+			w.page = slices.Replace(w.page, e.Row, e.EndRow, e.Lines...)
+			return rpc.Edit{}
+		},
+		Draw: func(_ interface{ Reset() }, edit editor.Op) editor.Op { return edit },
+		Fill: func(_ int, lines []styled.Line) {
+			for _, l := range lines {
+				w.Did("filled", l.Text)
+			}
+		},
+		TooLarge: func(int, int) bool { return w.tooBig },
+	})
+	w.Background(w.ledger.Run)
+}
+
+// resume closes the session, and opens it again with a review of nothing yet.
+func (w *world) resume() {
+	w.On(w.ledger.Close)
+	w.begin()
 }
 
 // path is that of a file in the session's folder.

@@ -163,6 +163,8 @@ func TestHowFarACommandIsStopped(t *testing.T) {
 	for line, want := range map[string]match{
 		"etc **|./link x": maybe, "etc x|./link y": no, "etc **|./other x": no,
 		"rm **|- rm x": yes, "rm **|RM x": no, "rm|rm-x y": no, "git push **|git-push x": yes, "git push x|git-push x": yes, "git push **|git-pull x": no,
+		"r* **|ssh h a '$(rm)'": maybe, "r* **|ssh h a '(rm)'": maybe, "r* **|flock l a '`rm`'": maybe, "r* **|sudo a '(rm)'": no,
+		"r* **|make CC='rm x'": maybe, "r* **|bash -xc 'rm y'": yes,
 		"rm **|echo --x=[rm]": no, "rm **|docker ps 'a=[rm]'": no, "rm **|docker ps a=[rm]": maybe,
 		"r* **|sudo x rm z": maybe, "r* **|sudo x /bin/rm z": maybe, "g* p* **|sudo x git -C . push": maybe, "r*|sudo -Z me sh x.sh": maybe, "r*|sudo -Z me env -S y": maybe, "r*|sudo y sh x.sh": no,
 		"r* **|sudo -Z me su -c 'rm<x'": maybe, "r*|find src -exec sh y.sh": maybe, "r*|find src -exec ls": no, "r*|find src $X sh y.sh": maybe, "r*|flock l sh x.sh": maybe, "r*|flock l y sh x.sh": no,

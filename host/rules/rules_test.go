@@ -342,6 +342,8 @@ func TestMatchWord(t *testing.T) {
 		{"a", "a", true},
 		{"a", "ab", false},
 		{"a*b*b*c", "a-b-c", false},
+		{"ab*b*c", "abxc", false}, // each of its pieces has letters of its own
+		{"a*bc*c", "axbc", false},
 		{"*", "", true},
 		{"a*", "ab", true},
 		{"*b", "ab", true},

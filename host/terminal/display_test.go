@@ -239,6 +239,30 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// A page of a program that has the whole screen keeps the rows up to its cursor, and what is written then is there.
+func TestResizeOfAWholeScreen(t *testing.T) {
+	for _, c := range []struct {
+		at         int // the cursor's row
+		cols, rows int
+		want       string
+	}{
+		{1, 20, 2, "X1\nrow 2"},
+		{2, 20, 2, "row 1\nX2"},
+		{3, 20, 2, "row 2\nX3"},
+		{5, 20, 3, "row 3\nrow 4, cut here\nX5"},
+		{5, 10, 2, "row 4, cut\nX5"},
+		{2, 20, 7, "row 1\nX2\nrow 3\nrow 4, cut here\nrow 5"},
+	} {
+		s := NewScreen(20, 5, 0)
+		s.Write([]byte("\x1b[?1049h\x1b[Hrow 1\r\nrow 2\r\nrow 3\r\nrow 4, cut here\r\nrow 5"))
+		s.Write(fmt.Appendf(nil, "\x1b[%d;1H", c.at))
+		s.Resize(c.cols, c.rows)
+		s.Write(fmt.Appendf(nil, "\x1b[2KX%d", c.at))
+		text, _ := s.Text()
+		check.Equal(t, text, c.want, "with the cursor in row %d, %d by %d it is %q", c.at, c.cols, c.rows)
+	}
+}
+
 // What is written after a change of size goes where it would have gone.
 func TestResizeKeepsTheCursor(t *testing.T) {
 	for _, in := range []string{"ab\x1b[15C", "ab\r\n12345678901234567890", "abc\b\b", "12345678901234567890\x1b[12G", "漢字漢字漢字漢字漢字"} {

@@ -56,6 +56,8 @@ var harmful = []struct{ in, passed, asked string }{
 	{"\x1b[?" + strings.Repeat("7;", 40) + "h", "\x1b[?" + strings.Repeat("7;", 15) + "7h", ""},
 	{"\x1b[2147483648C\x1b[007;100000H", "\x1b[99999C\x1b[7;99999H", ""},
 	{"\x1b8", "\x1b8\x1b[10m", ""},
+	{"\x1b[? J\x1b[?!Kx\x1b[ A\x1b[!my\x1b[?!pz\x1b[? q", "xyz", ""},
+	{"a\x1b\x7f[1mb\x1béc\x1b\r[1md", "a\x1b[1mbéc\r\x1b[1md", ""},
 	{"\x1b[1 1q\x1b[1?2h\x1b[??25h\x1b[1<m", "", ""},
 	{"\x1b[9ba\x1b[3b\x1b[31m\x1b[b\r\n\x1b[2bé\x1b[3b\u00a0\x1b[3b", "aaaa\x1b[31ma\r\naaé\u00a0", ""},
 	{"x\x1b[99999b", strings.Repeat("x", 1001), ""},

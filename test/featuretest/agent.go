@@ -62,22 +62,26 @@ func (a *Agent) do(name string, done func(error)) (cancel func()) {
 }
 
 func (a *Agent) NewSession(at session.Place, done func(session.Setup, error)) func() {
-	return ask(a, "new"+words(at, ""), done)
+	return ask(a, "new"+a.words(at, ""), done)
 }
 
 func (a *Agent) LoadSession(id string, at session.Place, done func(session.Setup, error)) func() {
-	return ask(a, "load "+id+words(at, ""), done)
+	return ask(a, "load "+id+a.words(at, ""), done)
 }
 
 func (a *Agent) ResumeSession(id string, at session.Place, done func(session.Setup, error)) func() {
-	return ask(a, "resume "+id+words(at, ""), done)
+	return ask(a, "resume "+id+a.words(at, ""), done)
 }
 
 func (a *Agent) ForkSession(id, after string, at session.Place, done func(session.Setup, error)) func() {
-	return ask(a, "fork "+id+words(at, after), done)
+	return ask(a, "fork "+id+a.words(at, after), done)
 }
 
-func words(at session.Place, after string) string {
+// words says where a session is, apart from the folder that it should be in.
+func (a *Agent) words(at session.Place, after string) string {
+	if at.Cwd != a.s.Cwd {
+		return " in " + at.Cwd
+	}
 	raw, _ := json.Marshal(map[string]any{"directories": at.Directories, "prompt": at.Prompt, "after": after})
 	if string(raw) == `{"after":"","directories":null,"prompt":{"Text":"","Own":false}}` {
 		return ""
