@@ -52,9 +52,10 @@ func (w *Watch) Look(path string, settle bool, limit int64, done func(Seen, erro
 
 func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	w.mu.Lock()
-	seen := Seen{Path: path, Loaded: w.known[path] != nil || w.given[path]}
+	tracked := w.known[path] != nil
+	seen := Seen{Path: path, Loaded: tracked || w.given[path]}
 	w.mu.Unlock()
-	if settle && seen.Loaded && !unfinished(path) {
+	if settle && tracked && !unfinished(path) {
 		w.sync(path, path, how{})
 	}
 	info, err := os.Stat(path)

@@ -421,15 +421,16 @@ func (w *Watch) track(files []Tracked) {
 		}
 		names[f.Name], disks[path], large[path] = path, f.Disk, f.Large
 	}
-	var fresh []string
+	w.watchDirs(disks) // before the files are looked at, so that nothing is missed in between
+	// What is said of a file as soon as it is known comes after what the disk had then.
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.names = names
-	left := map[string]bool{} // whether the file was gone
 	for path, f := range w.known {
 		if _, ok := disks[path]; !ok || f.large != large[path] {
 			delete(w.known, path)
 			if !f.large {
-				left[path] = f.gone
+				w.leave(path, f.gone)
 			}
 		}
 	}
@@ -437,24 +438,20 @@ func (w *Watch) track(files []Tracked) {
 		if w.known[path] == nil {
 			w.known[path] = &watched{large: large[path]}
 			if !large[path] {
-				fresh = append(fresh, path)
+				w.remember(path, disks[path])
 			}
 		}
 	}
-	w.mu.Unlock()
-	for path, gone := range left {
-		w.order(path, func(real string) {
-			if gone { // the buffer had nothing of what is there now
-				w.files.synced.forget(real)
-			}
-			w.tellOpened(real, Opened{})
-		})
-	}
-	w.watchDirs(disks)
-	// After watching the directory, so that nothing is missed in between.
-	for _, path := range fresh {
-		w.remember(path, disks[path])
-	}
+}
+
+// leave reports that no buffer shows a file any more; gone says that there was none.
+func (w *Watch) leave(path string, gone bool) {
+	w.order(path, func(real string) {
+		if gone { // the buffer had nothing of what is there now
+			w.files.synced.forget(real)
+		}
+		w.tellOpened(real, Opened{})
+	})
 }
 
 // watchDirs watches the directories of files, and no others. Directories already watched are added again: one may have

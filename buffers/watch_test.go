@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -896,6 +897,37 @@ func TestChangesWhileNoAgentWorks(t *testing.T) {
 			}
 			n.wantDisk(name, want)
 			n.wantText(strings.TrimSuffix(want, "\n"))
+		}
+	})
+}
+
+// What Neovim has read is not compared with what the agent had written before, however soon it is told after the buffer.
+func TestReadAsSoonAsItIsTracked(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		path := n.put("a.txt", "one\n")
+		n.write(path, "two\n")
+		n.put("a.txt", "three\n")
+		info, err := os.Stat(path)
+		must.Do(t, err)
+		disk := buffers.DiskState{Exists: true, Sec: info.ModTime().Unix(), Nsec: int64(info.ModTime().Nanosecond()), Size: info.Size()}
+		files := []buffers.Tracked{{Name: path, Disk: &disk}}
+		for i := range 300 { // to watch so many folders takes a moment
+			dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
+			must.Do(t, os.Mkdir(dir, 0o755))
+			files = append(files, buffers.Tracked{Name: filepath.Join(dir, "b")})
+		}
+		known := w.holdTracked()
+		n.lua("vim.cmd.edit(...)", path)
+		w.watch.Track(files)
+		for !slices.Contains(w.watch.Loaded(), path) {
+			runtime.Gosched()
+		}
+		w.watch.Reread(path, disk)
+		known()
+		w.settle()
+		if told := w.changes(); len(told) > 0 {
+			t.Errorf("told: %+v", told)
 		}
 	})
 }
