@@ -85,7 +85,7 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 		}
 	}
 	if seen.Loaded && (err == nil || missing(err)) {
-		err = w.lookAtBuffer(&seen)
+		err = w.lookAtBuffer(&seen, tracked)
 	}
 	if missing(err) {
 		seen.Exists, seen.Disk, seen.Mode, seen.Form, err = false, DiskState{}, 0, "", nil
@@ -93,8 +93,9 @@ func (w *Watch) look(path string, settle bool, limit int64) (Seen, error) {
 	return seen, err
 }
 
-// lookAtBuffer gives a file the text of its buffer: what others did to the disk counts once it has reached the buffer.
-func (w *Watch) lookAtBuffer(seen *Seen) error {
+// lookAtBuffer gives a file the text of its buffer: what others did to the disk counts once it has reached the buffer. Before
+// that is tracked, what is known of the file is not what the buffer was in step with.
+func (w *Watch) lookAtBuffer(seen *Seen, tracked bool) error {
 	l, err := w.files.liveWith(w.ctx, seen.Path, 0, -1, forRead)
 	if err != nil {
 		return err
@@ -106,6 +107,7 @@ func (w *Watch) lookAtBuffer(seen *Seen) error {
 	seen.Unsaved = l.Modified
 	seen.Saved = seen.Exists && l.Written == stamp(seen.Disk)
 	was, known := w.files.synced.get(seen.Path)
+	known = known && tracked
 	inStep := known && was.at == stamp(seen.Disk)
 	if inStep && !l.Modified {
 		return nil

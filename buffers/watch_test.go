@@ -901,31 +901,58 @@ func TestChangesWhileNoAgentWorks(t *testing.T) {
 	})
 }
 
+// opens has Neovim read a file that the agent has written, and another program since. Lua tells nothing of that before tell is
+// called: files has it, with so many that it takes a moment to watch their folders.
+func (w *watching) opens(path, written, now string) (files []buffers.Tracked, tell func()) {
+	w.t.Helper()
+	w.write(path, written)
+	must.Do(w.t, os.WriteFile(path, []byte(now), 0o644))
+	info, err := os.Stat(path)
+	must.Do(w.t, err)
+	disk := buffers.DiskState{Exists: true, Sec: info.ModTime().Unix(), Nsec: int64(info.ModTime().Nanosecond()), Size: info.Size()}
+	files = []buffers.Tracked{{Name: path, Disk: &disk}}
+	dir := w.t.TempDir()
+	for i := range 300 {
+		name := filepath.Join(dir, fmt.Sprint(i), "b")
+		must.Do(w.t, os.Mkdir(filepath.Dir(name), 0o755))
+		files = append(files, buffers.Tracked{Name: name})
+	}
+	tell = w.holdTracked()
+	w.lua("vim.cmd.edit(...)", path)
+	return files, tell
+}
+
 // What Neovim has read is not compared with what the agent had written before, however soon it is told after the buffer.
 func TestReadAsSoonAsItIsTracked(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
-		w := n.follow()
-		path := n.put("a.txt", "one\n")
-		n.write(path, "two\n")
-		n.put("a.txt", "three\n")
-		info, err := os.Stat(path)
-		must.Do(t, err)
-		disk := buffers.DiskState{Exists: true, Sec: info.ModTime().Unix(), Nsec: int64(info.ModTime().Nanosecond()), Size: info.Size()}
-		files := []buffers.Tracked{{Name: path, Disk: &disk}}
-		for i := range 300 { // to watch so many folders takes a moment
-			dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
-			must.Do(t, os.Mkdir(dir, 0o755))
-			files = append(files, buffers.Tracked{Name: filepath.Join(dir, "b")})
-		}
-		known := w.holdTracked()
-		n.lua("vim.cmd.edit(...)", path)
+		w, path := n.follow(), n.put("a.txt", "one\n")
+		files, tell := w.opens(path, "two\n", "three\n")
 		w.watch.Track(files)
 		for !slices.Contains(w.watch.Loaded(), path) {
 			runtime.Gosched()
 		}
-		w.watch.Reread(path, disk)
-		known()
+		w.watch.Reread(path, *files[0].Disk)
+		tell()
 		w.settle()
+		if told := w.changes(); len(told) > 0 {
+			t.Errorf("told: %+v", told)
+		}
+	})
+}
+
+// A file that is looked at as soon as a buffer shows it is what Neovim has read, not what the agent had written before.
+func TestLookedAtAsSoonAsItIsTracked(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w, path := n.follow(), n.put("a.txt", "one\n")
+		files, tell := w.opens(path, "two\n", "three\r\n")
+		w.watch.Track(files)
+		looked := make(chan buffers.Seen, 1)
+		w.watch.Look(path, true, 1<<20, func(seen buffers.Seen, err error) { looked <- seen })
+		seen := must.Receive(t, "the look", looked)
+		tell()
+		if seen.Text != "three\n" || seen.Form != buffers.Form([]byte("three\r\n")) || !seen.Loaded {
+			t.Errorf("there is %+v", seen)
+		}
 		if told := w.changes(); len(told) > 0 {
 			t.Errorf("told: %+v", told)
 		}
