@@ -80,7 +80,7 @@ func (spec AgentSpec) launchKey(dir string) string {
 	for i, k := range env {
 		env[i] = k + "=" + spec.Env[k]
 	}
-	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir, spec.Protocol, spec.Paths}) // strings always encode
+	key, _ := json.Marshal([]any{spec.Name, spec.Command, env, dir, spec.Protocol, spec.Paths, spec.Quirks}) // strings always encode
 	return string(key)
 }
 

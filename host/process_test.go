@@ -95,7 +95,7 @@ func TestWhichSessionsShareAProcess(t *testing.T) {
 	t.Parallel()
 	spec := AgentSpec{
 		Name: "puppet", Title: "Puppet", Command: []string{"/puppet", "-v"}, Env: map[string]string{"A": "1", "B": "2"},
-		Protocol: 1, Paths: map[string]string{"/a": "/b"},
+		Protocol: 1, Paths: map[string]string{"/a": "/b"}, Quirks: map[string]bool{"echoes": true},
 	}
 	for name, c := range map[string]struct {
 		change func(*AgentSpec)
@@ -108,6 +108,7 @@ func TestWhichSessionsShareAProcess(t *testing.T) {
 		"with another variable":  {func(s *AgentSpec) { s.Env = map[string]string{"A": "1", "C": "2"} }, false},
 		"without an environment": {func(s *AgentSpec) { s.Env = nil }, false},
 		"of another protocol":    {func(s *AgentSpec) { s.Protocol = 2 }, false},
+		"with another quirk":     {func(s *AgentSpec) { s.Quirks = map[string]bool{"echoes": false} }, false},
 		"with other paths":       {func(s *AgentSpec) { s.Paths = map[string]string{"/a": "/c"} }, false},
 	} {
 		other := spec
