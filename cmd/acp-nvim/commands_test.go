@@ -79,7 +79,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Without a peer each command that talks to one ends by itself. A host goes on without a log that cannot be written.
+// Without a peer each command that talks to one ends by itself. A host, which may have greeted its Neovim by then, goes on
+// without a log that cannot be written.
 func TestCommandsWithoutAPeer(t *testing.T) {
 	dir := t.TempDir()
 	traffic, log := must.Write(t, dir, "traffic.jsonl", ""), filepath.Join(dir, "new", "log")
@@ -88,7 +89,8 @@ func TestCommandsWithoutAPeer(t *testing.T) {
 		"host --log " + traffic + "/log": "acp-nvim: open the log: mkdir " + traffic + ": not a directory\n",
 	} {
 		stdout, stderr, code := program(t, strings.Fields(args)...)
-		if code != 0 || stdout != "" || stderr != want {
+		greets := strings.HasPrefix(args, "host") && strings.Contains(stdout, "hello")
+		if code != 0 || stdout != "" && !greets || stderr != want {
 			t.Errorf("%s ends with %d and says %q, %q", args, code, stdout, stderr)
 		}
 	}
