@@ -507,7 +507,8 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		if disk != nil && (stamp(*disk) != at || err != nil) {
 			w.touch(path) // it has changed since Neovim read it
 		}
-		saved := failed == nil && (!gone && l.Buf != 0 && l.Written == at || w.files.rememberLeft(real, l)) // already
+		// The user may have written it already, and may have closed it since.
+		saved := failed == nil && (!gone && l.Buf != 0 && l.Written == at || w.files.rememberLeft(real, l))
 		w.tellOpened(real, Opened{Loaded: true, Saved: saved})
 	})
 }

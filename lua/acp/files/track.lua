@@ -38,8 +38,8 @@ local saved = {}
 --- that the host looks, an agent may have changed the file.
 ---@type table<string, acp.buffers.Info>
 local left = {}
---- How long that is kept, in ms.
-local left_for = 2000
+--- How long that is kept, in ms, and up to which size, in bytes: more would take a moment.
+local left_for, left_size = 2000, 1048576
 local reporting = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
@@ -191,7 +191,7 @@ local function keep(buf)
   local b = M.get(buf)
   local bo = vim.bo[buf]
   local recent = b and b.wrote and uv.now() - b.wrote < left_for
-  if not b or not recent or bo.modified or b.part or vim.v.exiting ~= vim.NIL then
+  if not b or not recent or b.disk.size > left_size or bo.modified or vim.v.exiting ~= vim.NIL then
     return
   end
   local path = require('acp.rpc.path').real(b.name)

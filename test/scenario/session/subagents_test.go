@@ -51,9 +51,11 @@ func TestSubagents(t *testing.T) {
 				if call.id == 'subagent:k' then return call.status == 'in_progress' end
 			end
 		end)()`)
+		s.AwaitChat("✓ $ run    make") // while the chat changes, Neovim may take <C-c> for an interrupt
 		s.ToBlock("Look around")
 		s.Keys("<CR>")
 		s.AwaitChat("Find the lexer.")
+		s.Sync()
 		s.Keys("g<C-c>")
 		if m := p.Expect("session/cancel"); m.Text("sessionId") != "k" {
 			t.Errorf("cancelled %s", m)
