@@ -371,9 +371,9 @@ func TestATurnThatCouldNotBeNoted(t *testing.T) {
 	must.Do(t, os.Remove(store))
 	check.Equal(t, w.running(), "", "it is noted where nothing can be: %v")
 	w.eventually("a note", func() bool { return w.running() != "" })
-	must.Do(t, os.RemoveAll(store))
+	w.box(func() { must.Do(t, os.RemoveAll(store)) }) // between two notes
 	w.eventually("another note where the first is lost", func() bool { return w.running() != "" })
-	must.Do(t, os.RemoveAll(store), os.WriteFile(store, nil, 0o644))
+	w.box(func() { must.Do(t, os.RemoveAll(store), os.WriteFile(store, nil, 0o644)) })
 	w.end()
 	check.Equal(t, log.n.Load() > 1, true, "the log says that the note cannot be taken back: %v")
 }
