@@ -75,7 +75,7 @@ func (f *Files) sync(ctx context.Context, path string, h how) (syncResult, error
 		f.removed.Delete(path) // the watch may report that it is back
 		at := stampOf(disk.info)
 		if h.saved && l.Buf == 0 && l.Written == at {
-			f.rememberWritten(path, at)
+			f.isWritten(path, disk)
 		}
 		if l.Buf == 0 || l.Buftype != "" {
 			return syncResult{at: at}, nil
@@ -602,9 +602,14 @@ func (f *Files) rememberWritten(path string, at stamp) bool {
 	if err != nil || disk.stamp() != at {
 		return false
 	}
-	text, _ := detect(disk.data)
-	f.synced.put(path, inStep{text: text, form: Form(disk.data), at: at, written: at})
+	f.isWritten(path, disk)
 	return true
+}
+
+// isWritten notes the disk as the user has written it.
+func (f *Files) isWritten(path string, disk file) {
+	text, _ := detect(disk.data)
+	f.synced.put(path, inStep{text: text, form: Form(disk.data), at: disk.stamp(), written: disk.stamp()})
 }
 
 // rememberLeft notes what the user has written as a file's text, where they have closed its buffer since: another program
