@@ -403,15 +403,18 @@ func TestRenamedMeanwhile(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		type renaming struct{ when, to string }
 		var next atomic.Pointer[renaming]
+		renamed := make(chan struct{}, 2)
 		n.hook = func(fn string) {
 			if r := next.Load(); r != nil && r.when == fn && next.CompareAndSwap(r, nil) {
 				n.cmd("silent saveas " + r.to)
+				renamed <- struct{}{}
 			}
 		}
 		path := n.edit("a.txt", "one\n")
 		w := n.follow()
 		next.Store(&renaming{"sync", "b.txt"})
 		n.put("a.txt", "two\n")
+		<-renamed // before settle, whose own file is synced too
 		w.settle()
 		n.wantText("one")
 		n.wantDisk("b.txt", "one\n")
