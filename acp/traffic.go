@@ -318,7 +318,7 @@ func (r *recording) run(w io.Writer) {
 		lines, finished := r.lines, r.finished
 		r.lines = spare[:0]
 		if finished && r.dropped > 0 && r.err == nil {
-			r.err = fmt.Errorf("record traffic: %d messages left out: the file is too slow", r.dropped)
+			r.err = fmt.Errorf("record traffic: the file is too slow: it misses %d of the messages", r.dropped)
 		}
 		r.mu.Unlock()
 		if r.err == nil {

@@ -96,8 +96,8 @@ func TestRecordingsWithGaps(t *testing.T) {
 		err  error
 		want string
 	}{
-		{0, nil, "<nil>"}, {1, nil, "record traffic: 1 message"}, {2, errors.New("disk full"), "record traffic: disk full"},
-		{2, nil, "record traffic: 2 messages left out: the file is too slow"},
+		{0, nil, "<nil>"}, {1, nil, "record traffic: the file is too slow: it misses 1 of the messages"}, {2, errors.New("disk full"), "record traffic: disk full"},
+		{2, nil, "record traffic: the file is too slow: it misses 2 of the messages"},
 	} {
 		r := &recording{wake: make(chan struct{}, 1), done: make(chan struct{}), lines: make([]byte, recordingLimit+1)}
 		w := stuckWriter{make(chan struct{}), c.err}

@@ -35,7 +35,7 @@ func Size(n int) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
+	case n < 1<<20-51: // more would be written as 1024.0
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))

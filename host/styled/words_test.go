@@ -22,7 +22,7 @@ func TestNumbersInWords(t *testing.T) {
 		check.Equal(t, Thousands(n), want, "%d is %s", n)
 	}
 	for n, want := range map[int]string{
-		0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KB", 1536: "1.5 KB", 1 << 20: "1.0 MB", 5 << 19: "2.5 MB",
+		0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KB", 1536: "1.5 KB", 1<<20 - 52: "1023.9 KB", 1<<20 - 51: "1.0 MB", 1 << 20: "1.0 MB", 5 << 19: "2.5 MB",
 	} {
 		check.Equal(t, Size(n), want, "%d is %s", n)
 	}

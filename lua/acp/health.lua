@@ -74,7 +74,7 @@ end
 ---@return string
 local function size(bytes)
   for _, unit in ipairs({ { 2 ^ 30, 'GB' }, { 2 ^ 20, 'MB' }, { 2 ^ 10, 'KB' } }) do
-    if bytes >= unit[1] then
+    if bytes >= 0.99995 * unit[1] then -- "1.0 MB" rather than "1024.0 KB"
       return ('%.1f %s'):format(bytes / unit[1], unit[2])
     end
   end
