@@ -81,8 +81,61 @@ func (l *layers) user(now string) {
 		return
 	}
 	l.recognize(now, true)
+	again := l.againAbove(now)
 	l.pending.change(now, false)
 	l.rebase(false)
+	for _, lines := range slices.Backward(again) {
+		list := l.pending.edits
+		i := sort.Search(len(list), func(i int) bool { return list[i].B1 >= lines.from })
+		if i < len(list) && list[i].B0 == list[i].B1 && list[i].B0 == lines.from && lines.below <= list[i].A1-list[i].A0 {
+			below := list[i]
+			below.A0 = below.A1 - lines.below
+			l.lower(below, lines.n)
+		}
+	}
+}
+
+// putBack are lines, n of them, that the user brings back though their removal was kept: those of the present text from
+// one on. The next lines of the accepted text, of which there are below, are removed too, and pending.
+type putBack struct{ from, n, below int }
+
+// againAbove returns the lines that come back with now above others that are removed, where they were.
+func (l *layers) againAbove(now string) (again []putBack) {
+	type removal struct {
+		pending linediff.Edit
+		kept    []linediff.Edit // above its end
+	}
+	removals := map[int]removal{} // by the line of the present text
+	for _, p := range l.pending.edits {
+		list := l.kept.edits
+		i := sort.Search(len(list), func(i int) bool { return list[i].B0 >= p.A0 })
+		var kept []linediff.Edit
+		for ; p.B0 == p.B1 && i < len(list) && list[i].B1 < p.A1; i++ {
+			if list[i].B0 == list[i].B1 {
+				kept = append(kept, list[i])
+			}
+		}
+		if len(kept) > 0 {
+			removals[p.B0] = removal{p, kept}
+		}
+	}
+	if len(removals) == 0 {
+		return nil
+	}
+	text := linediff.Lines(now)
+	for _, e := range linediff.Compare(linediff.Lines(l.present()), text) {
+		r := removals[e.A0]
+		back := putBack{from: e.B0}
+		for _, k := range r.kept {
+			if n := amongFirst(text[e.B0:e.B1], lines(l.baseline(), k.A0, k.A1)); n > back.n {
+				back.n, back.below = n, r.pending.A1-k.B0
+			}
+		}
+		if back.n > 0 {
+			again = append(again, back)
+		}
+	}
+	return again
 }
 
 // mostMade is how many refusals are remembered as they were when made.
@@ -455,13 +508,16 @@ func (l *layers) all(parts []linediff.Edit, do func(*layers, linediff.Edit)) {
 func notBlank(line string) bool { return strings.TrimSpace(line) != "" }
 
 // among reports whether lines are some of others, in their order.
-func among(some, all []string) bool {
+func among(some, all []string) bool { return amongFirst(some, all) == len(some) }
+
+// amongFirst returns how many lines, from the first on, are some of others, in their order.
+func amongFirst(some, all []string) (n int) {
 	for _, s := range all {
-		if len(some) > 0 && some[0] == s {
-			some = some[1:]
+		if n < len(some) && some[n] == s {
+			n++
 		}
 	}
-	return len(some) == 0
+	return n
 }
 
 func first[T any](list []T, n int) []T { return list[:min(len(list), n)] }

@@ -472,3 +472,27 @@ func TestUndoOfWhatWasAcceptedBeforeItWasMade(t *testing.T) {
 		check.Equal(t, f.State, c.state, name+": after the undo it is %s")
 	}
 }
+
+// A removal that was kept, and that the user takes back, is none any more, whatever waits right below or above it: its lines
+// are where they were.
+func TestAKeptRemovalIsTakenBackBesideAnother(t *testing.T) {
+	t.Parallel()
+	for history, want := range map[string]string{
+		"abcdefgh a:abefgh k: a:abgh f:abcdgh":           "f modified pending abcdefgh>abcdefgh>abcdgh p5,2+4,0",
+		"abcdefgh a:abefgh k: a:abgh f:abcdgh r:":        "f modified rejected abcdefgh>abcdefgh>abcdefgh r5,2+5,2",
+		"abcdefgh a:abefgh k: a:abgh f:abcgh":            "f modified pending abcdefgh>abcefgh>abcgh k4,1+3,0 p5,2+3,0",
+		"abcdefgh a:abefgh k: a:abgh f:abdgh":            "f modified pending abcdefgh>abdefgh>abdgh k3,1+2,0 p5,2+3,0",
+		"abcdefgh a:abcdgh k: a:abgh f:abefgh":           "f modified pending abcdefgh>abcdefgh>abefgh p3,2+2,0",
+		"abcdefgh a:abefgh k: a:abgh f:abxgh":            "f modified pending abcdefxgh>abefxgh>abxgh k3,2+2,0 p5,2+2,0",
+		"abcdefghijkl a:abefijkl k: a:abijkl f:abcdijkl": "f modified pending abcdefghijkl>abcdefijkl>abcdijkl p5,2+4,0 k7,2+4,0",
+		"abcdefghijkl a:abefgijkl k: a:abgkl f:abcdghkl": "f modified pending abcdefghijkl>abcdefghijkl>abcdghkl p5,2+4,0 p9,2+6,0",
+		"abcdefgh a:abefgh k: a:agh f:acdgh":             "f modified pending abcdefgh>abcdefgh>acdgh p2,1+1,0 p5,2+3,0",
+		"abcdefgh a:abdfgh k: a:agh f:aegh":              "f modified pending abcdefgh>abdefgh>aegh p2,3+1,0 p6,1+2,0",
+		"abcdefgh a:abefgh k: a:abgh f:abcxgh":           "f modified pending abcdefxgh>abcefxgh>abcxgh k4,1+3,0 p5,2+3,0",
+		"abcdefgh a:abefWh k: a:abWh f:abcdgh":           "f modified pending abcdefgh>abcdefgh>abcdgh p5,2+4,0",
+		"abcdefgh a:abefWXh k: a:abWXh f:abcdxh":         "f modified pending abcdefxgh>abcdefxh>abcdxh p5,2+4,0 k8,1+5,0",
+		"abcdefghijk a:abefhik k: a:abhk f:abcdhjk":      "f modified pending abcdefghijk>abcdefhijk>abcdhjk p5,2+4,0 k7,1+4,0 p9,1+5,0",
+	} {
+		check.Equal(t, told(history).String(), want, "%s: there is %q", history)
+	}
+}
