@@ -235,3 +235,16 @@ func TestTheHostsOwnSavesAreNotTheUsers(t *testing.T) {
 		}
 	})
 }
+
+// A file that is gone as soon as it is written does not disturb whoever closes its buffer right then.
+func TestClosedWhereTheFileIsGoneAtOnce(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.cmd("autocmd BufWritePost gone.txt call delete(expand('<afile>'))")
+		n.edit("gone.txt", "one\n")
+		w := n.follow()
+		n.cmd("silent write | bwipeout")
+		w.settle()
+		n.want("bufexists('gone.txt')", int64(0))
+		n.want("v:errmsg", "")
+	})
+}

@@ -191,7 +191,10 @@ local function keep(buf)
   local b = M.get(buf)
   local bo = vim.bo[buf]
   local recent = b and b.wrote and uv.now() - b.wrote < left_for
-  if not b or not recent or b.disk.size > left_size or bo.modified or vim.v.exiting ~= vim.NIL then
+  if not b or not recent or bo.modified or vim.v.exiting ~= vim.NIL then
+    return
+  end
+  if not b.disk.exists or b.disk.size > left_size then -- it was gone before anybody could look
     return
   end
   local path = require('acp.rpc.path').real(b.name)
