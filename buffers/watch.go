@@ -40,6 +40,14 @@ type DiskState struct {
 	Sec, Nsec, Size int64
 }
 
+// Time returns when the file was written; zero if there is none.
+func (d DiskState) Time() time.Time {
+	if !d.Exists {
+		return time.Time{}
+	}
+	return time.Unix(d.Sec, d.Nsec)
+}
+
 // Opened reports that a buffer now shows a file, no longer shows it, or was saved by the user, and what the disk had
 // then: when Neovim read it, or when the buffer was last in step with it.
 type Opened struct {
@@ -50,6 +58,7 @@ type Opened struct {
 	Text   *string   // nil if unknown
 	Form   string    // see [Form]
 	Since  time.Time // since when the disk has been as it is
+	Wrote  time.Time // when the user had written Text; zero if they have not, or that is not known
 }
 
 // Watch keeps buffers in step with what other programs do to their files. Its methods may be called from any goroutine
@@ -498,14 +507,15 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		}
 		at, err := w.files.remember(real, disk)
 		gone := err != nil
-		if missing(err) && disk != nil && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
+		changed := disk != nil && (stamp(*disk) != at || gone) // since Neovim read or wrote it
+		if changed && (missing(err) || err == nil) && w.files.rememberSaved(w.ctx, real, stamp(*disk)) {
 			at, gone = stamp(*disk), false
 		} else if had, ok := w.files.synced.get(real); ok && had.at != (stamp{}) && missing(err) && disk != nil && !disk.Exists {
 			w.files.synced.forget(real) // Neovim found no file; what an earlier host says of it has no stamp, and stays
 		}
 		w.set(path, func(f *watched) { f.at, f.gone = at, gone })
-		if disk != nil && (stamp(*disk) != at || err != nil) {
-			w.touch(path) // it has changed since Neovim read it
+		if changed {
+			w.touch(path)
 		}
 		// The user may have written it already, and may have closed it since.
 		saved := failed == nil && (!gone && l.Buf != 0 && l.Written == at || w.files.rememberLeft(real, l))
@@ -525,6 +535,9 @@ func (w *Watch) tellOpened(path string, o Opened) {
 	o.Path, o.Since = path, changedAt(path)
 	if known {
 		o.Text, o.Form = &was.text, was.form
+		if o.Saved {
+			o.Wrote = DiskState(was.written).Time()
+		}
 	}
 	w.Opened(o)
 }

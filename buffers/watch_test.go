@@ -979,6 +979,27 @@ func TestSettlingKnowsWhatIsNewlyShown(t *testing.T) {
 	})
 }
 
+// What the user has written under a new name is told as that, though others change the file before anybody could read it.
+func TestWrittenUnderANewNameAndChangedAtOnce(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		opened := make(chan buffers.Opened, 9)
+		w := n.watched(func(w *watching) { w.watch.Opened = func(o buffers.Opened) { opened <- o } })
+		known := w.holdTracked()
+		n.edit("a.txt", "one\n")
+		n.cmd("silent saveas b.txt")
+		info, err := os.Stat(n.path("b.txt"))
+		must.Do(t, err)
+		n.put("b.txt", "one\ntwo\n")
+		known()
+		o := must.Receive(t, "what the buffer shows", opened)
+		if !o.Saved || said(o.Text) != `"one\n"` || !o.Wrote.Equal(info.ModTime()) {
+			t.Errorf("told: %+v with %s", o, said(o.Text))
+		}
+		w.settle()
+		wantTold(t, "the disk", w.onlyChange("the change"), `"one\n"`, `"one\ntwo\n"`)
+	})
+}
+
 func TestWatchingEnds(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		path := n.edit("a.txt", "one\n")

@@ -200,7 +200,7 @@ func (h *Host) fileSaved(m rpc.FileSaved) {
 		w.Saved(m.Name, diskState(m.Disk))
 	}
 	if path, err := buffers.RealPath(m.Name); err == nil {
-		h.eachSession(func(s *Session) { s.ledger.UserSaved(path) })
+		h.eachSession(func(s *Session) { s.ledger.UserSaved(path, diskState(m.Disk).Time()) })
 	}
 }
 

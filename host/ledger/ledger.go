@@ -87,6 +87,7 @@ type turn struct {
 	gone    map[string]review.Content   // by path, the content before the agent removed it
 	fresh   map[string]string           // from new paths, by the folders at its end, to where the file was when it began
 	waits   map[string]bool             // paths with something that waits for first
+	looked  map[string]lookedNew        // new files that a look took for the agent's, by path
 	ended   time.Time                   // zero while it runs
 	over    bool                        // it has ended, and its changes are known
 
@@ -101,7 +102,7 @@ type turn struct {
 func newTurn(prompt string, at time.Time) *turn {
 	return &turn{
 		Turn: turns.Begin(prompt, at), seen: map[string]review.Content{}, disk: map[string]review.Content{}, guessed: map[string]bool{}, saved: map[string]bool{}, unread: map[string]int{},
-		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]buffers.Identity{}, at: map[buffers.Identity]string{}, wasLeft: map[string]leftFile{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{},
+		renamed: map[string]string{}, copies: map[string]bool{}, left: map[string]buffers.Identity{}, at: map[buffers.Identity]string{}, wasLeft: map[string]leftFile{}, carried: map[string]inStep{}, gone: map[string]review.Content{}, fresh: map[string]string{}, waits: map[string]bool{}, looked: map[string]lookedNew{},
 	}
 }
 

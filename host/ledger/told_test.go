@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/host/review"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -91,6 +92,46 @@ func TestWhateverIsTold(t *testing.T) {
 				w.move("x", "y")
 			},
 			listed: "added y pending", left: "f=f1 f2",
+		},
+		"a file of the user's that a look has found first": {
+			do: func(w *world) {
+				w.call(session.KindEdit, func() { w.write("n", "u1\n") }, "n")
+				w.tellsOfNewName("n", "u1\n", changedAt(w.path("n")))
+			},
+			left: "f=f1 f2 n=u1",
+		},
+		"a file of the user's that a look has found first, with more of the agent's": {
+			do: func(w *world) {
+				w.write("n", "u1\n")
+				wrote := changedAt(w.path("n"))
+				w.call(session.KindEdit, func() { w.write("n", "u1\na1\n") }, "n")
+				w.tellsOfNewName("n", "u1\n", wrote)
+				w.sees("n")
+			},
+			listed: "modified n pending", left: "f=f1 f2 n=u1",
+		},
+		"a file of the user's, in no buffer, that a look has found first": {
+			do: func(w *world) {
+				w.call(session.KindEdit, func() { w.write("n", "u1\n") }, "n")
+				w.ledger.UserSaved(w.path("n"), changedAt(w.path("n")))
+			},
+			left: "f=f1 f2 n=u1",
+		},
+		"a file of the user's, where the agent had removed one, that a look has found first": {
+			do: func(w *world) {
+				w.call(session.KindEdit, func() { w.remove("f") }, "f")
+				w.call(session.KindEdit, func() { w.write("f", "u1\n") }, "f")
+				w.tellsOfNewName("f", "u1\n", changedAt(w.path("f")))
+			},
+			listed: "modified f pending", left: "f=f1 f2 u1",
+		},
+		"a new file of the agent's that the user writes over": {
+			do: func(w *world) {
+				w.call(session.KindEdit, func() { w.write("n", "a1\n") }, "n")
+				w.write("n", "a1\nu1\n")
+				w.tellsOfNewName("n", "a1\nu1\n", time.Now().Add(time.Second))
+			},
+			listed: "added n pending", left: "f=f1 f2 n=u1",
 		},
 		"a new file under a new buffer of the user's": {
 			before: func(w *world) {

@@ -41,14 +41,15 @@ func (l *Ledger) UserChanged(w buffers.Written) {
 	})
 }
 
-// UserSaved hears that the user has written a file: what it then has is theirs.
-func (l *Ledger) UserSaved(path string) {
+// UserSaved hears that the user has written a file, and when: what it then has is theirs.
+func (l *Ledger) UserSaved(path string, wrote time.Time) {
 	file := buffers.IdentityOf(path) // before the agent can take it away
 	l.box.Put(func() {
 		t := l.turn
 		if t == nil || t.over || l.loaded[path] {
 			return
 		}
+		l.usersFirst(path, wrote)
 		t.saved[path] = true
 		t.unread[path]++
 		t.spot(fileState{path: path, file: file})
@@ -160,6 +161,7 @@ func (l *Ledger) fileOpened(o buffers.Opened, file buffers.Identity) {
 	if o.Text == nil && !opened || l.applies[o.Path] || l.resuming {
 		return
 	}
+	l.usersFirst(o.Path, o.Wrote)
 	now, there := l.inBuffer(o, opened)
 	if now.file = file; l.turn == nil || l.turn.over {
 		l.modeByUser(o.Path, now.Mode)

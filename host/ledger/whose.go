@@ -160,11 +160,37 @@ func (l *Ledger) account(t *turn, now fileState) bool {
 		if !now.Exists {
 			l.noteTaken(now.path, was)
 		}
+		if now.Exists && !was.Exists && !now.loaded {
+			t.looked[now.path] = lookedNew{now.since, l.saysOf(t, now.path)}
+		}
 		l.agentChanged(t, now.path, was, now.Content)
 		l.config.Others(now.path, now.Content)
 		return true
 	}
 	return false
+}
+
+// lookedNew is a new file that a look took for the agent's: since when it was there as it was, and what record and turns had
+// said of it.
+type lookedNew struct {
+	since time.Time
+	said  inStep
+}
+
+// usersFirst hears when the user has written a file. A look that found it before Neovim could say so took it for a new one of
+// the agent's, which it is not.
+func (l *Ledger) usersFirst(path string, wrote time.Time) {
+	t := l.turn
+	if t == nil || wrote.IsZero() {
+		return
+	}
+	if new, looked := t.looked[path]; looked && !wrote.After(new.since) {
+		delete(t.looked, path)
+		l.saysAgain(path, new.said)
+		if _, ran := new.said.turns[t.Turn]; !ran {
+			t.SetBack(path, review.Image{})
+		}
+	}
 }
 
 // isCopy reports whether a file is what the user has written under another name, and was not seen since.

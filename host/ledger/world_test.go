@@ -494,10 +494,18 @@ func (w *world) tellsOfSave(name, text string, read bool) {
 	w.ledger.FileOpened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Unread: !read, Text: &text, Since: time.Now()})
 }
 
+// tellsOfNewName tells late of a buffer that shows a file which the user had written from it, with a text at a time.
+func (w *world) tellsOfNewName(name, text string, wrote time.Time) {
+	w.disk.Lock()
+	w.bufs[w.path(name)] = &buffer{text: text, form: plain, writes: plain, synced: text, told: text}
+	w.disk.Unlock()
+	w.opened(buffers.Opened{Path: w.path(name), Loaded: true, Saved: true, Text: &text, Form: plain, Since: changedAt(w.path(name)), Wrote: wrote})
+}
+
 // saved tells that the user has written a file.
 func (w *world) saved(name string) {
 	for _, l := range w.sessions {
-		l.UserSaved(w.path(name))
+		l.UserSaved(w.path(name), time.Time{})
 	}
 }
 
