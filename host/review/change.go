@@ -1,8 +1,5 @@
 package review
 
-import (
-)
-
 // This file records what happens to files.
 
 // Changed records a change by the agent. Where before differs from what the record had last, the user has made it so.
