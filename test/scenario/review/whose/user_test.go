@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -45,12 +46,18 @@ func (r *whoseRound) userMoves() {
 
 func (r *whoseRound) userOpens() {
 	r.T.Helper()
-	name := r.pick(func(name string) bool { return !r.loaded(name) && r.data(name) != nil })
+	name := r.pick(func(name string) bool { return !r.loaded(name) && r.data(name) != nil && isRead(r.data(name)) })
 	if name == "" {
 		return
 	}
 	r.did("user opens %s", name)
 	r.open(name)
+}
+
+// isRead reports whether Neovim reads a file as it is: at the very end it takes a letter of latin1 for an incomplete one of
+// UTF-8, and reads a question mark.
+func isRead(data []byte) bool {
+	return len(data) == 0 || data[len(data)-1] < utf8.RuneSelf || utf8.Valid(data)
 }
 
 func (r *whoseRound) open(name string) {
