@@ -186,7 +186,7 @@ func (l *Ledger) undoEach(u undoing, goOn func(did, of int) bool, done func()) {
 
 func (u undoing) kindOf(i int) kind {
 	switch step := u.steps[i]; {
-	case step.Back != "":
+	case step.Back != "", u.again && step.Of.Under: // of a file that another step brings back
 		return alone
 	case step.Want.Exists:
 		return stays
@@ -215,7 +215,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		done()
 		return
 	}
-	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made, of: l.usersIn(u.turn)}
 	var stood *conflict
 	if was := l.taken[path]; was.turn == u.turn && !u.again {
 		to.taken, stood = was.its, was.conflict
@@ -338,12 +338,37 @@ func (l *Ledger) undoUnder(u undoing, i int, done func()) {
 				l.agentChanged(nil, path, other.before, review.Content{}) // an earlier turn has removed it, which waits again
 			}
 		}
+		if disk := onDisk(path); u.madeIt(path) && isText(disk) { // what the buffer has of it too is undone with the file
+			for i, other := range l.behind[path] {
+				if its(other) {
+					l.behind[path][i].is, l.behind[path][i].conflicts = disk, false
+				}
+			}
+			done()
+			return
+		}
 		left := slices.DeleteFunc(l.behind[path], its)
 		if l.behind[path] = left; len(left) == 0 {
 			l.settled(path)
 		}
 		done()
 	})
+}
+
+// usersIn returns what tells the user's part of the text of a file that a turn has made. The whole record counts lines for
+// theirs that were in a file of that name before, which the agent had removed in an earlier turn.
+func (l *Ledger) usersIn(t *turns.Turn) func(path, text string) string {
+	return func(path, text string) string {
+		if part, ok := t.Users(path, text); ok {
+			return part
+		}
+		return l.record.Users(path, text)
+	}
+}
+
+// madeIt reports whether the turn has made a file.
+func (u undoing) madeIt(path string) bool {
+	return slices.ContainsFunc(u.steps, func(s turns.Step) bool { return s.Of.Path == path && s.Of.Made && !s.Of.Under && !s.Idle() })
 }
 
 // isUnderAgain says that a change is under unsaved text again. Where it makes a file that the agent had removed before, what

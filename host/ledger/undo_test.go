@@ -1095,3 +1095,36 @@ func TestUnsavedInAFileThatIsUndone(t *testing.T) {
 		check.Equal(t, w.sees("f"), "u2\nu3\n", "refused the buffer has %q")
 	}
 }
+
+// The undo of a turn in which the agent has made a file again leaves none of its lines either where what it has written since
+// conflicts with unsaved text.
+func TestConflictInAFileThatIsUndone(t *testing.T) {
+	const first = "f1\nf2\nf3\nf4\n"
+	for _, more := range []string{"f1\na9\nf3\na2\na3\nf4\n", "f1\nf3\na2\na3\nf4\n", "a0\n"} {
+		for _, again := range []bool{false, true} {
+			w := newWorld(t)
+			w.write("f", first)
+			w.edit("f")
+			w.begin()
+			w.remove("f")
+			w.sees("f")
+			w.end()
+			w.begin()
+			w.clientWrites("f", first, "f1\nf2\nf3\na1\nf4\n")
+			w.types("f", func(is string) string { return strings.Replace(is, "f2", "u2", 1) })
+			w.write("f", more)
+			w.sees("f")
+			w.end()
+			w.must(w.undo(false))
+			check.Equal(t, w.tree(), "", "undone there is %s")
+			check.Equal(t, w.sees("f"), "u2\n", "undone the buffer has %q")
+			if again {
+				w.must(w.undo(true))
+				check.Equal(t, w.onDisk("f"), more, "done again there is %q")
+				continue
+			}
+			w.decide(review.Reject, "")
+			check.Equal(t, w.onDisk("f"), first, "refused there is %q")
+		}
+	}
+}

@@ -2,6 +2,7 @@ package turns
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/acp-nvim/acp-nvim/buffers"
@@ -58,10 +59,14 @@ func Steps(files []FileChange, now []review.Content, taken map[string]bool) []St
 		}
 		return took
 	}
-	take(func(f FileChange) bool { return f.Under }) // then disk and buffer have the same of the rest
+	comesBack := func(path string) bool {
+		return slices.ContainsFunc(files, func(f FileChange) bool { return f.Path == path && !f.Under && !f.After.Exists })
+	}
+	take(func(f FileChange) bool { return f.Under && !comesBack(f.Path) }) // then disk and buffer have the same of the rest
 	take(func(f FileChange) bool { return !f.Before.Exists })
 	for take(func(f FileChange) bool { return f.OldPath != "" && !taken[f.OldPath] && !inTheWay(f.OldPath) }) {
 	}
+	take(func(f FileChange) bool { return !f.Under })
 	take(func(FileChange) bool { return true })
 	return steps
 }

@@ -137,6 +137,14 @@ func (t *Turn) Settled(path string) {
 func (t *Turn) Image(path string) review.Image        { return t.record.Image(path) }
 func (t *Turn) SetBack(path string, was review.Image) { t.record.SetBack(path, was) }
 
+// Users is [review.Record.Users] for the turn's record; ok is false where it has none any more.
+func (t *Turn) Users(path, text string) (part string, ok bool) {
+	if t.record == nil {
+		return "", false
+	}
+	return t.record.Users(path, text), true
+}
+
 // MadeUnder is [review.Record.MadeUnder] for the turn's record.
 func (t *Turn) MadeUnder(path string, had, now review.Content) {
 	t.reverse(path, path, func() { t.record.MadeUnder(path, had, now) })
