@@ -53,7 +53,9 @@ func (r *Record) Moved(from, to string, before, after Content) {
 	switch {
 	case !f.Baseline.Exists && !f.Accepted.Exists: // the agent's own file: it has another name
 	case f.OldPath == "", kept:
-		f.OldPath = from
+		if f.OldPath = from; f.text != nil {
+			f.atMove = new(f.text.accepted())
+		}
 	case f.OldPath == to:
 		f.OldPath = ""
 	}
@@ -109,8 +111,10 @@ func (r *Record) Remade(path string, now Content) {
 		if delete(r.files, f.Path); there {
 			r.forget(f)
 		}
-		added := r.add(f.Path, Content{})
-		r.set(added, f.Present, true)
+		added, made := r.add(f.Path, Content{}), f.Present
+		made.Text = f.asMoved()
+		r.set(added, made, true)
+		r.set(added, f.Present, false)
 		r.settle(added)
 		if !there {
 			f.Path, f.OldPath, r.files[path] = path, "", f

@@ -14,6 +14,7 @@ type file struct {
 	away     bool   // the user has removed it: it is not shown until it is back
 	left     string // where it was when it was removed, if it had been moved there
 	moveKept bool
+	atMove   *string // its lines without the agent's when it was moved; nil where that is not known, as it is not saved
 	refused  Status  // what was refused as a whole
 	taken    Content // what was there before that
 	gone     removal
@@ -182,6 +183,30 @@ func (f *file) asNearest(now Content) {
 	})
 	f.became(nearest)
 	f.text, f.Present.Text = nearest, nearest.present()
+}
+
+// asMoved returns the present text without the lines that the user has put in since the agent moved the file.
+func (f *file) asMoved() string {
+	if f.text == nil || f.atMove == nil {
+		return f.Present.Text
+	}
+	typed := map[int]bool{} // lines of the accepted text
+	for _, e := range linediff.Compare(linediff.Lines(*f.atMove), linediff.Lines(f.text.accepted())) {
+		for i := e.B0; i < e.B1; i++ {
+			typed[i] = true
+		}
+	}
+	var left []line
+	at := 0 // in the accepted text
+	for _, l := range f.text.pending.lines() {
+		if l.owner == added || !typed[at] {
+			left = append(left, l)
+		}
+		if l.owner != added {
+			at++
+		}
+	}
+	return presentOf(left)
 }
 
 // became notes the layers that a file gets; others than the last known ones are of a decision.

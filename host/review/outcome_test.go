@@ -496,3 +496,17 @@ func TestAKeptRemovalIsTakenBackBesideAnother(t *testing.T) {
 		check.Equal(t, told(history).String(), want, "%s: there is %q", history)
 	}
 }
+
+// Where the user puts a moved file back, what they have put into it at its new place stays theirs there.
+func TestTypedAtTheNewPlaceOfAFileThatIsPutBack(t *testing.T) {
+	t.Parallel()
+	for history, want := range map[string]string{
+		"ab a:abX mv: f:uabX a:uabXY remade:abX":         "f modified pending ab>ab>abX p2,0+3,1; g added pending ->->uabXY p1,0+2,4",
+		"ab a:abX mv: f:uabX a:uabXY remade:abX at: r:":  "f modified pending ab>ab>abX p2,0+3,1; g modified rejected u>u>u r1,0+1,0",
+		"ab a:abX f:abXw mv: f:uabXw remade:abXw at: r:": "f modified pending abw>abw>abXw p2,0+3,1; g modified rejected u>u>u r1,0+1,0",
+		"ab mv: f:ub remade:ab":                          "g added pending ->->ub p1,0+2,1",
+		"ab a:abX f:abXw mv: remade:abXw at: r:":         "f modified pending abw>abw>abXw p2,0+3,1; g added rejected ->->- r0,0+0,0",
+	} {
+		check.Equal(t, told(history).String(), want, "%s: there is %q", history)
+	}
+}
