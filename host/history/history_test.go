@@ -102,7 +102,8 @@ func TestConversationsComeBack(t *testing.T) {
 				}
 				open = !open
 			case 1, 2, 3:
-				u = session.MessageChunk{MessageID: fmt.Sprint(r.IntN(3)), Role: session.Role(1 + r.IntN(2)), Content: text("word ")}
+				of := []string{"", "", id}[r.IntN(3)]
+				u = session.MessageChunk{MessageID: fmt.Sprint(r.IntN(3)), Of: of, Role: session.Role(1 + r.IntN(2)), Content: text("word ")}
 			case 4:
 				u = session.MessageChunk{MessageID: "p", Role: session.RoleAgent, Content: allBlocks[r.IntN(len(allBlocks))]}
 			case 5, 6:
@@ -118,7 +119,7 @@ func TestConversationsComeBack(t *testing.T) {
 				}
 				switch r.IntN(8) {
 				case 0:
-					p.Name = acp.Set(id)
+					p.Name, p.Parent = acp.Set(id), acp.Set(fmt.Sprint("c", r.IntN(4)))
 				case 1:
 					p.Kind = acp.Set(session.KindEdit)
 				case 2:
@@ -171,7 +172,7 @@ func TestConversationsComeBack(t *testing.T) {
 			}
 			if a, ok := want[i].(*session.ToolCall); ok {
 				b := got[i].(*session.ToolCall)
-				if !reflect.DeepEqual(a.Content, b.Content) || !reflect.DeepEqual(a.Meta, b.Meta) || a.Shown() != b.Shown() || a.Title != b.Title ||
+				if !reflect.DeepEqual(a.Content, b.Content) || !reflect.DeepEqual(a.Meta, b.Meta) || a.Shown() != b.Shown() || a.Title != b.Title || a.Parent != b.Parent ||
 					a.Name != b.Name || a.Kind != b.Kind || !reflect.DeepEqual(a.Locations, b.Locations) ||
 					!bytes.Equal(a.RawInput, b.RawInput) || !bytes.Equal(a.RawOutput, b.RawOutput) {
 					t.Errorf("seed %d: the call %+v came back as %+v", seed, a, b)
@@ -254,6 +255,26 @@ func TestWhatIsKeptOfATurn(t *testing.T) {
 	data, err := os.ReadFile(s.store.path("a", "s"))
 	must.Do(t, err)
 	check.Contains(t, string(data), "a < b && c > d", "the file has %s")
+}
+
+// What a sub-agent says within its call stays there, between what the call itself shows.
+func TestWordsWithinACallAreKept(t *testing.T) {
+	s := begin(t)
+	s.Open(about)
+	says := func(words string) session.Update {
+		return session.MessageChunk{MessageID: "m", Of: "c", Role: session.RoleAgent, Content: text(words)}
+	}
+	shows := func(words string) []session.ToolCallContent {
+		return []session.ToolCallContent{session.ContentItem{Content: text(words)}}
+	}
+	s.apply(session.SessionStart{}, ask("go"), session.ToolCallPatch{ID: "c", Title: acp.Set("task")},
+		session.ToolCallPatch{ID: "c", Content: acp.Set(shows("look"))}, says("I "), says("looked."),
+		session.ToolCallChunk{ID: "c", Content: shows("seen")}, says(" All is well."))
+	var got []string
+	for _, item := range told(s.read(t)).Calls[0].Content {
+		got = append(got, words([]session.Content{item.(session.ContentItem).Content}))
+	}
+	check.Equal(t, strings.Join(got, "|"), "look|I looked. All is well.|seen", "the call has %q")
 }
 
 // What agents say again in equal words, and what was sent but is not seen, is not written.

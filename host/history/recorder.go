@@ -209,6 +209,10 @@ func joined(blocks []session.Content) string { return session.NewPrompt(blocks).
 
 // grow lets a chunk wait for more of its message. It reports whether nothing else is to be done.
 func (r *Recorder) grow(u session.MessageChunk) bool {
+	if t := r.calls[u.Of]; t != nil { // a call has said it, after what it had
+		r.settleCall(u.Of)
+		t.all.Content = acp.Opt[[]session.ToolCallContent]{}
+	}
 	text, ok := u.Content.(session.Text)
 	if c := r.chunk; ok && c != nil && c.id == u.MessageID && c.role == u.Role && c.of == u.Of {
 		c.text = append(c.text, text.Text...)
@@ -358,6 +362,9 @@ func (r *Recorder) settleChunk() {
 func (r *Recorder) settleCall(id string) {
 	if !r.open[id] {
 		return
+	}
+	if r.chunk != nil && r.chunk.of == id {
+		r.settleChunk()
 	}
 	delete(r.open, id)
 	t := r.calls[id]
