@@ -154,6 +154,9 @@ func TestWhatTheChatSaysOfAForm(t *testing.T) {
 		a.Submit(rpc.SubmitForm{ID: id, Lines: strings.Split(lines, "\n")})
 		want(t, "the chat says", &a.said, "Puppet asked: What?\nYou answered:\n  Project: parser\n  Severity: High\n"+
 			"  Labels: Bug, Docs (all)\n  Count: 7\n  Notify: yes")
+		a.Answer(rpc.Answer{ID: a.ask(session.ElicitationRequest{Message: "Who?", Form: ticket()}), Action: "accept",
+			Content: `{"project":"p","severity":"low","notify":false}`})
+		check.Equal(t, a.said[len(a.said)-1], "Puppet asked: Who?\nYou answered:\n  Project: p\n  Severity: Low\n  Notify: no", "the chat says %q")
 	})
 }
 
@@ -228,6 +231,8 @@ func TestAPageIsOpened(t *testing.T) {
 	asking(t, func(t *testing.T, a *asked) {
 		page := session.ElicitationRequest{Message: "Log in.", URL: "https://example.com/in", ID: "e"}
 		id := a.ask(page)
+		list, _ := a.Take()
+		check.Slice(t, list[0].Lines, []string{"Log in.", "at example.com", "https://example.com/in"}, "the float says %q")
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: "choice:visit"})
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: fillIn})
 		want(t, "unasked, the user sees", &a.told)
@@ -238,7 +243,13 @@ func TestAPageIsOpened(t *testing.T) {
 		a.Completed("e")
 		a.Completed("e")
 		opened := "Puppet asked: Log in.\nYou opened https://example.com/in"
-		want(t, "the chat says", &a.said, opened, opened, "What Puppet asked for at example.com is done.")
+		done := "What Puppet asked for at example.com is done."
+		want(t, "the chat says", &a.said, opened, opened, done)
+		a.ask(session.ElicitationRequest{Message: "Log in.", URL: "https://example.com/in", ID: "f"})
+		a.Completed("f") // the user was there in another way
+		want(t, "the chat says", &a.said, opened, opened, done, done)
+		want(t, "the agent gets", &a.got, "accept", "accept", "accept")
+		a.got = a.got[1:]
 
 		form := a.ask(session.ElicitationRequest{Message: "What?", Form: free()})
 		a.Choose(rpc.ChooseAnswer{ID: form, Option: visit})
@@ -316,6 +327,7 @@ func TestQuestionsAtTheEndOfATurn(t *testing.T) {
 		}
 		a.EndTurn()
 		check.Equal(t, open(), "[login background]", "after the turn, %s are open")
+		want(t, "the chat says", &a.said, "Puppet asked: turn\nIt was cancelled.")
 		a.stops = true
 		ask("s", "turn")
 		ask("", "login")
@@ -350,6 +362,7 @@ func TestWhatADigitAnswers(t *testing.T) {
 		{[]session.FormField{choice, given}, "fill_in decline"},
 		{[]session.FormField{choice, choice}, "fill_in decline"},
 		{[]session.FormField{{Type: session.FieldBoolean}}, "fill_in decline"},
+		{[]session.FormField{choice, {Type: session.FieldBoolean}}, "fill_in decline"},
 		{[]session.FormField{many}, "fill_in decline"},
 		{[]session.FormField{most}, strings.Repeat("choice:x ", maxDigits) + "decline"},
 		{[]session.FormField{text}, "fill_in decline"},

@@ -98,7 +98,7 @@ func TestReadSheet(t *testing.T) {
 		{"Notify         [x]", "Notify true", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "Notify ON", `{"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Notify         [x]", "", `{"labels":["bug"],"project":"parser"}`},
-		{"Count          ", "Count 7", `{"count":7,"labels":["bug"],"notify":true,"project":"parser"}`},
+		{"Count          ", "Count 10", `{"count":10,"labels":["bug"],"notify":true,"project":"parser"}`},
 		{"Share          ", "Share\t0.25", `{"labels":["bug"],"notify":true,"project":"parser","share":0.25}`},
 		{"Project*       parser", "", `{"labels":["bug"],"notify":true}`},
 		{"What happens   ", "What happens\n               it breaks\n               Counting sheep", `{"labels":["bug"],"notify":true,"project":"parser","text":"\nit breaks\nCounting sheep"}`},

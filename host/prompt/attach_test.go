@@ -125,6 +125,7 @@ func TestAttachedFiles(t *testing.T) {
 	}{
 		{file{path: "a b.txt"}, text("a%20b.txt", "one\ntwo\nthree\n"), ""},
 		{file{path: "a b.txt", first: 2, last: 3}, text("a%20b.txt#L2-3", "two\nthree\n"), ""},
+		{file{path: "a b.txt", first: 1, last: 2}, text("a%20b.txt#L1-2", "one\ntwo\n"), ""},
 		{file{path: "a b.txt", first: 2, last: 2}, text("a%20b.txt#L2", "two\n"), ""},
 		{file{path: "most.txt"}, text("most.txt", strings.Repeat("x", maxEmbedded)), ""},
 		{file{path: "long.txt"}, link("long.txt"), ""},

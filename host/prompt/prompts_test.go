@@ -87,6 +87,7 @@ const back = "Puppet had not taken your words: they wait in the queue."
 
 func TestPromptsAreSent(t *testing.T) {
 	image, unsaved := rpc.Content{Type: "image", MimeType: "image/png"}, rpc.Content{Type: "unsaved"}
+	none := rpc.Content{Type: "unsaved", Files: new([]rpc.UnsavedBuf)}
 	for name, c := range map[string]struct {
 		do    func(s *scene)
 		done  string
@@ -101,6 +102,11 @@ func TestPromptsAreSent(t *testing.T) {
 		"what the agent does not take": {func(s *scene) {
 			s.write(words("a"), image)
 			s.write(words("b"))
+		}, "error Puppet takes no images: the prompt was not sent., begin b 1 1", ""},
+		"what the agent does not take, and what waits behind it": {func(s *scene) {
+			s.write(words("a"), image, none)
+			s.write(words("b"))
+			s.later()
 		}, "error Puppet takes no images: the prompt was not sent., begin b 1 1", ""},
 		"what the agent does take": {func(s *scene) {
 			s.agent = session.Info{Images: true, Audio: true}
@@ -207,12 +213,12 @@ func TestThePromptOfAnAgentThatEnds(t *testing.T) {
 		go s.editor.Run()
 		s.write(words("a"), rpc.Content{Type: "unsaved", Files: new([]rpc.UnsavedBuf)})
 		s.ready, s.dead = false, true
-		before := s.changed
+		check.Equal(t, s.changed, 1, "while the text comes, Lua is told %d times")
 		s.later()
 		synctest.Wait()
 		check.Slice(t, s.Queued(), []string{"a"}, "%q wait")
 		check.Slice(t, s.done, []string{"told Puppet ended. Your prompt is kept"}, "it did %q")
-		check.Equal(t, s.changed > before, true, "Lua is told: %v")
+		check.Equal(t, s.changed, 2, "at last, Lua is told %d times")
 		s.editor.Close()
 	})
 }

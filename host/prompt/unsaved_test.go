@@ -149,6 +149,9 @@ func TestHowUnsavedTextIsIntroduced(t *testing.T) {
 	along.add([]unsavedFile{fresh}, maxUnsavedAll, false)
 	check.Contains(t, along.sent[0].(session.Text).Text, "--- /dev/null\n+++ b/new\n", "of a new file it is told %s")
 	check.Equal(t, len(along.sent), 1, "of a new file it is told in %d blocks")
+	along = alongside{known: map[string]string{}}
+	along.add([]unsavedFile{unsavedFileOf("a", "1\n", "2\n")}, maxUnsavedAll, true)
+	check.Equal(t, len(along.sent), 2, "of a text it is told in %d blocks")
 }
 
 func TestStatesThatWereSent(t *testing.T) {

@@ -66,6 +66,8 @@ func TestWorkingDiff(t *testing.T) {
 	if len(r.Text) > maxEmbedded || !strings.HasPrefix(r.Text, "diff --git ") || strings.Contains(r.Text, "secret") {
 		t.Errorf("%d bytes are sent: %.100s", len(r.Text), r.Text)
 	}
+	otherwise := content.(either).otherwise.(session.Text).Text
+	check.Contains(t, otherwise, "What has changed since the last commit:\n```diff\ndiff --git ", "as text it is %.100s")
 	check.Contains(t, told, "were sent.", "of one that is cut it says %s")
 	long := preview().Text
 	check.Equal(t, strings.Count(long, "\n"), previewLines, "the preview has %d lines")
