@@ -716,6 +716,28 @@ func TestWhatEndsAMessage(t *testing.T) {
 	}
 }
 
+// The user's prompts have numbers, whatever stands between them, and a session can be forked after the agent's message
+// before one.
+func TestNumbersOfPrompts(t *testing.T) {
+	says := func(id, wire string) Update {
+		return MessageChunk{MessageID: id, Wire: wire, Role: RoleAgent, Content: Text{"x"}}
+	}
+	c := applied(Notice{}, start("p"), says("1", "w1"), status("c", StatusCompleted), end, start("q"), says("2", "w2"), says("3", ""), end, start("r"))
+	var numbers []int
+	for _, e := range c.Entries {
+		if m, ok := e.(*Message); ok && m.Role == RoleUser {
+			numbers = append(numbers, c.PromptNumber(m))
+		}
+	}
+	check.Slice(t, numbers, []int{1, 2, 3}, "the prompts are %v")
+	for prompt, want := range []string{"", "", "w1", "w2", ""} {
+		check.Equal(t, c.MessageBefore(prompt), want, "before prompt %d there is %q", prompt)
+	}
+	if stranger := new(Message); c.PromptNumber(stranger) != 0 {
+		t.Error("a message of another conversation has a number")
+	}
+}
+
 // The agent repeats the prompt in chunks cut anywhere.
 func TestEchoIsSwallowed(t *testing.T) {
 	const prompt = "fix  bäd\nname"

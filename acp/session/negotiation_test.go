@@ -88,11 +88,27 @@ func TestNegotiation(t *testing.T) {
 				} else if request["info"] != nil || request["capabilities"] != nil {
 					t.Errorf("an agent that is asked for version 1 gets %s", m.Params)
 				}
+				check.Contains(t, string(request["clientInfo"]), `"version":"1.2.3"`, "it is %s")
+				if offered == "2" {
+					check.Equal(t, string(request["info"]), string(request["clientInfo"]), "in version 2 it is %s")
+				}
 				if string(request["protocolVersion"]) != offered || request["clientInfo"] == nil || request["clientCapabilities"] == nil {
 					t.Errorf("request %d is %s", i, m.Params)
 				}
 			}
 		})
+	}
+}
+
+// The user's own word on an agent's quirks counts.
+func TestQuirksAreNegotiated(t *testing.T) {
+	for _, quirks := range []map[string]bool{nil, {"instructions": true}} {
+		n := Negotiate(newRecorder(), "1.2.3", quirks, 1)
+		conn, _ := connect(t, n, fakeagent.Expect("initialize"), fakeagent.Reply(`{"protocolVersion":1}`))
+		n.Start(conn)
+		done := make(chan Info, 1)
+		n.Initialize(func(_ Agent, info Info, _ error) { done <- info })
+		check.Equal(t, receive(t, done).Instructions, quirks != nil, "with %v it takes instructions: %v", quirks)
 	}
 }
 
@@ -128,6 +144,20 @@ func TestWelcomeV2(t *testing.T) {
 	}
 	if len(i.AuthMethods) != 1 || i.AuthMethods[0].Type != AuthTerminal || i.AuthMethods[0].Env["E"]+i.AuthMethods[0].Env["F"] != "12" || i.AuthMethods[0].Args[0] != "login" {
 		t.Errorf("%+v", i.AuthMethods)
+	}
+	all := strings.Replace(answerV2, `{"prompt":{"image":{}},"delete":{}},"auth":{}}`, `{"prompt":{"audio":{},"embeddedContext":{}},"mcp":{"stdio":{},"http":{}},
+		"fork":{},"title":{},"archive":{},"status":{},"additionalDirectories":{},"systemPrompt":{"mode":{"override":{}}}},"auth":{"status":{}},"providers":{}}`, 1)
+	i = negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(all)).info
+	i.AuthMethods = nil
+	check.Deep(t, i, Info{
+		Name: "a", Title: "A", Version: "3", Protocol: 2, Loads: true, Resumes: true, Lists: true, LogsOut: true, Steers: true, TellsLogin: true,
+		Providers: true, Forks: true, Titles: true, Archives: true, Statuses: true, SystemPrompt: true, OwnSystemPrompt: true, StdioServers: true,
+		HTTPServers: true, Directories: true, Audio: true, EmbeddedContext: true,
+	}, "an agent that can all is %+v")
+	for _, session := range []string{``, `"session":{}`} {
+		can := `{"protocolVersion":2,"info":{"name":"a","version":"3"},"capabilities":{` + session + `}}`
+		i = negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(can)).info
+		check.Deep(t, i, Info{Name: "a", Version: "3", Protocol: 2, Loads: true, Resumes: true, Lists: true, Steers: true}, "an agent that can nothing is %+v")
 	}
 	claude := strings.Replace(answerV2, `"name":"a"`, `"name":"@agentclientprotocol/claude-agent-acp"`, 1)
 	p = negotiate(t, 2, fakeagent.Expect("initialize"), fakeagent.Reply(claude))

@@ -33,6 +33,8 @@ func TestSubagentsSpeakInTheirCalls(t *testing.T) {
 	c.Apply(ToolCallPatch{ID: "sub", Content: acp.Set([]ToolCallContent{ContentItem{Text{Text: "its result"}}})})
 	says("1", " Again.", RoleAgent)
 	wants("with its result,", "its result", " Again.")
+	says("1", " And again.", RoleAgent)
+	wants("with more below its result,", "its result", " Again. And again.")
 	check.Equal(t, len(c.Entries), 1, "there are %d entries")
 	// Of a call that nobody has told of the words are not lost.
 	c.Apply(MessageChunk{MessageID: "1", Of: "unknown", Role: RoleAgent, Content: Text{Text: "Hello."}})

@@ -18,9 +18,18 @@ func TestCapabilities(t *testing.T) {
 		want     Info
 	}{
 		"none": {`{"protocolVersion": 1}`, Info{Protocol: 1}},
-		"all": {`{"protocolVersion": 1, "agentCapabilities": {"loadSession": true, "auth": {"logout": {}},
-			"sessionCapabilities": {"resume": {}, "list": {}, "delete": {}}}}`,
-			Info{Protocol: 1, Loads: true, Resumes: true, Lists: true, Deletes: true, LogsOut: true}},
+		"all": {`{"protocolVersion": 1, "agentCapabilities": {"loadSession": true, "auth": {"logout": {}, "status": {}}, "providers": {},
+			"sessionCapabilities": {"resume": {}, "list": {}, "delete": {}, "fork": {}, "title": {}, "archive": {}, "status": {},
+				"additionalDirectories": {}, "systemPrompt": {"mode": {"override": {}}}},
+			"mcpCapabilities": {"http": true, "sse": true}, "promptCapabilities": {"image": true, "audio": true, "embeddedContext": true}}}`,
+			Info{
+				Protocol: 1, Loads: true, Resumes: true, Lists: true, Deletes: true, LogsOut: true, TellsLogin: true, Providers: true,
+				Forks: true, Titles: true, Archives: true, Statuses: true, Directories: true, SystemPrompt: true, OwnSystemPrompt: true,
+				HTTPServers: true, SSEServers: true, Images: true, Audio: true, EmbeddedContext: true,
+			}},
+		"claude": {`{"protocolVersion": 1, "agentInfo": {"name": "@agentclientprotocol/claude-agent-acp", "version": "1"},
+			"agentCapabilities": {"sessionCapabilities": {"fork": {}}}}`,
+			Info{Protocol: 1, Name: "@agentclientprotocol/claude-agent-acp", Version: "1", Forks: true, ForksAfter: true, Instructions: true}},
 		"steering":      {`{"protocolVersion": 1, "_meta": {"steering": {"supported": true}}}`, Info{Protocol: 1, Steers: true}},
 		"odd steering":  {`{"protocolVersion": 1, "_meta": {"steering": "yes"}}`, Info{Protocol: 1}},
 		"null is no":    {`{"protocolVersion": 1, "agentCapabilities": {"auth": {"logout": null}, "sessionCapabilities": {"list": null}}}`, Info{Protocol: 1}},

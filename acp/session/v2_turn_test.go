@@ -213,7 +213,8 @@ func TestSessionsOfV2(t *testing.T) {
 		fakeagent.Expect("session/new"), fakeagent.Reply(`{"sessionId":"s1",`+choices+`}`),
 		fakeagent.Expect("session/resume"), fakeagent.Reply(`{`+choices+`}`),
 		fakeagent.Expect("session/resume"), fakeagent.Reply(`{}`),
-		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions":[{"sessionId":"s1","cwd":"/a","title":"T","updatedAt":"2026-01-01T00:00:00Z"}]}`),
+		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions":[{"sessionId":"s1","cwd":"/a","title":"T","updatedAt":"2026-01-01T00:00:00Z"}],"nextCursor":"2"}`),
+		fakeagent.Expect("session/list"), fakeagent.Reply(`{"sessions":[{"sessionId":"s2","cwd":"/b"}]}`),
 		fakeagent.Expect("session/set_config_option"), fakeagent.Reply(`{`+strings.Split(choices, `,
 		"available`)[0]+`}`),
 		fakeagent.Expect("session/set_config_option"), fakeagent.Reply(`{"configOptions":[]}`),
@@ -242,7 +243,7 @@ func TestSessionsOfV2(t *testing.T) {
 	}
 	listed := make(chan outcome[[]Stored], 1)
 	p.ListSessions(false, func(l []Stored, err error) { listed <- outcome[[]Stored]{l, err} })
-	if o := receive(t, listed); o.err != nil || !reflect.DeepEqual(o.value, []Stored{{SessionID: "s1", Title: "T", Cwd: "/a", UpdatedAt: "2026-01-01T00:00:00Z"}}) {
+	if o := receive(t, listed); o.err != nil || !reflect.DeepEqual(o.value, []Stored{{SessionID: "s1", Title: "T", Cwd: "/a", UpdatedAt: "2026-01-01T00:00:00Z"}, {SessionID: "s2", Cwd: "/b"}}) {
 		t.Errorf("the list is %+v", o)
 	}
 	set := make(chan outcome[[]Option], 1)
