@@ -269,7 +269,7 @@ func TestStartErrors(t *testing.T) {
 	if _, err := Start(Command{Argv: []string{script}}); err == nil || !strings.Contains(err.Error(), "interpreter") {
 		t.Error(err)
 	}
-	if _, err := Start(Command{Argv: []string{garbage}}); !errors.Is(err, syscall.ENOEXEC) {
+	if _, err := Start(Command{Argv: []string{garbage}}); !errors.Is(err, syscall.ENOEXEC) || strings.Contains(err.Error(), "interpreter") {
 		t.Error(err)
 	}
 	if _, err := Start(Command{}); err == nil {
@@ -278,8 +278,10 @@ func TestStartErrors(t *testing.T) {
 	if got, err := LookPath("script", "", env); got != script || err != nil {
 		t.Error(got, err)
 	}
-	if got, err := LookPath("./script", dir, nil); got != script || err != nil {
-		t.Error(got, err)
+	for name, folder := range map[string]string{"./script": dir, "../script": dir + "/relative"} {
+		if got, err := LookPath(name, folder, nil); got != script || err != nil {
+			t.Error(got, err)
+		}
 	}
 }
 

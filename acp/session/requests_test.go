@@ -73,8 +73,12 @@ func TestFieldsOfRequests(t *testing.T) {
 	}{
 		{func(a Agent, done chan<- error) { a.ListSessions(false, then[[]Stored](done)) }, "session/list", `{}`},
 		{func(a Agent, done chan<- error) { a.ListSessions(true, then[[]Stored](done)) }, "session/list", `{"archived":"only"}`},
-		{func(a Agent, done chan<- error) { a.SetTitle("s1", "T", then[string](done)) },
-			"session/set_title", `{"sessionId":"s1","title":"T"}`},
+		{func(a Agent, done chan<- error) {
+			a.SetTitle("s1", "t", func(title string, err error) {
+				check.Equal(t, title, "T", "the title is %q")
+				done <- err
+			})
+		}, "session/set_title", `{"sessionId":"s1","title":"t"}`},
 		{func(a Agent, done chan<- error) { a.Archive("s1", true, justThen(done)) }, "session/archive", `{"sessionId":"s1"}`},
 		{func(a Agent, done chan<- error) { a.Archive("s1", false, justThen(done)) }, "session/unarchive", `{"sessionId":"s1"}`},
 		{func(a Agent, done chan<- error) { a.Status("s1", justThen(done)) }, "session/status", `{"sessionId":"s1"}`},
