@@ -88,6 +88,15 @@ func TestCallsOfMCPServers(t *testing.T) {
 		},
 		"another approval":              {ToolCall{Title: "Approve Find", RawInput: raw(`{"request":{"message":"Now?"}}`)}, "", "", ""},
 		"another approval, of a server": {ToolCall{Title: "Find", RawInput: raw(`{"server_name":"a"}`)}, "", "", ""},
+		"codex-zed, which says no more than a tool": {
+			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"a","request":{"message":"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call"}}}`)},
+			"", "a: an unnamed tool", "",
+		},
+		"codex-zed, which breaks off": {
+			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"a","request":{"message":"Allow the a MCP server to run tool \"find","_meta":{"codex_approval_kind":"mcp_tool_call"}}}`)},
+			"", "a: an unnamed tool", "",
+		},
+		"a title as of codex": {ToolCall{Title: "mcp.find", RawInput: raw(`{"server_name":"a"}`)}, "", "", ""},
 		"codex-zed, of another server": {
 			ToolCall{Title: "Approve Find", RawInput: raw(`{"server_name":"tickets","request":{"message":"Allow the nvim MCP server to run tool \"find\"?","_meta":{"codex_approval_kind":"mcp_tool_call"}}}`)},
 			"", "tickets: an unnamed tool", "",
@@ -106,6 +115,15 @@ func TestCallsOfMCPServers(t *testing.T) {
 			ToolCall{ID: "mcp_tickets_find-1", Title: "find (tickets MCP Server)", Content: []ToolCallContent{ContentItem{Text{Text: `{"id"`}}}},
 			"tickets/find", "tickets: find", "",
 		},
+		"gemini, with its input": {
+			ToolCall{ID: "mcp_t_x-1", Title: "x (t MCP Server)", RawInput: raw(`{"id":7}`), Content: []ToolCallContent{ContentItem{Text{Text: `{"id":8}`}}}},
+			"t/x", "t: x", `{"id":7}`,
+		},
+		"gemini, with a number": {
+			ToolCall{ID: "mcp_t_x-1", Title: "x (t MCP Server)", Content: []ToolCallContent{ContentItem{Text{Text: "7"}}}}, "t/x", "t: x", "",
+		},
+		"gemini, an odd id":        {ToolCall{ID: "__x", Title: "x (t MCP Server)"}, "", "t: x", ""},
+		"words in brackets":        {ToolCall{ID: "mcp_around_look-1", Title: "look (around", Kind: KindOther}, "", "", ""},
 		"gemini, without a server": {ToolCall{ID: "mcp__find-1", Title: "find ( MCP Server)"}, "", "", ""},
 		"gemini, without a tool":   {ToolCall{ID: "mcp_a_-1", Title: " (a MCP Server)"}, "", "", ""},
 		"gemini, another id":       {ToolCall{ID: "mcp_tickets_findall__fc_1", Title: "find (tickets MCP Server)", Kind: KindOther}, "", "tickets: find", ""},
