@@ -121,12 +121,13 @@ func TestSubagentsGoOn(t *testing.T) {
 		says(`"subagent_update","sessionId":"k","state":{"state":"running"}`),
 		fakeagent.Expect("session/prompt"), fakeagent.Reply(`{"stopReason":"end_turn"}`),
 		says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
+		updateOf("s2", `"subagent_update","sessionId":"l","state":{"state":"running"}`),
 		fakeagent.Expect("session/prompt"), fakeagent.Reply(`{"stopReason":"end_turn"}`))
 	for range 3 {
 		p.prompt("hi")
 	}
 	want := "end end_turn <nil>\ncall subagent:k Sub-agent in_progress\nbackground [subagent:k][]\nend end_turn <nil>\n" +
-		"call subagent:k  completed\nbackground [][]\nend end_turn <nil>"
+		"call subagent:k  completed\ncall subagent:l Sub-agent in_progress in s2\nbackground [][]\nend end_turn <nil>"
 	check.Equal(t, p.story(), want, "got\n%s")
 }
 
@@ -178,6 +179,8 @@ func TestRequestsOfSubagents(t *testing.T) {
 			t.Errorf("%s is cancelled", id)
 		}
 	}
+	check.Equal(t, v.MayCancel("s1"), true, "a sub-agent of the session may be cancelled: %v")
+	check.Equal(t, v.MayCancel("s2"), false, "one of another session may be: %v")
 	ended := make(chan error, 1)
 	if !v.CancelCall("subagent:k", nil, func(err error) { ended <- err }) || receive(t, ended) != nil {
 		t.Error("the sub-agent is not cancelled")

@@ -304,6 +304,7 @@ func TestRequestsOfV2(t *testing.T) {
 func TestCancelCallInV2(t *testing.T) {
 	const can, not = `"capabilities":{"cancel":{}}`, `"capabilities":null`
 	p := talkV2(t,
+		updateOf("s2", `"tool_call_update","toolCallId":"c2",`+can),
 		says(`"tool_call_update","toolCallId":"c",`+can),
 		says(`"tool_call_update","toolCallId":"once",`+can), says(`"tool_call_update","toolCallId":"once",`+not),
 		says(`"tool_call_update","toolCallId":"once","title":"T"`),
@@ -314,8 +315,10 @@ func TestCancelCallInV2(t *testing.T) {
 		fakeagent.Expect("tool_call/cancel"), fakeagent.Reply(`{}`),
 		fakeagent.Expect("tool_call/cancel"), fakeagent.Fail(-32603, "too late"),
 		fakeagent.Expect("terminal/cancel"), fakeagent.Reply(`{}`),
-		fakeagent.Expect("session/cancel"))
-	for range 7 { // but for what is only said to be
+		fakeagent.Expect("session/cancel"),
+		fakeagent.Expect("session/close"), fakeagent.Reply(`{}`),
+		fakeagent.Expect("tool_call/cancel"), fakeagent.Reply(`{}`))
+	for range 8 { // but for what is only said to be
 		receive(t, p.events)
 	}
 	v := p.Agent.(*V2)
@@ -340,6 +343,9 @@ func TestCancelCallInV2(t *testing.T) {
 	if cancel("c") {
 		t.Error("a call of a closed session is cancelled")
 	}
+	if !cancel("c2") || receive(t, done) != nil {
+		t.Error("a call of another session is not cancelled")
+	}
 	receive(t, p.played)
 	var sent []string
 	for _, m := range p.finish()[1:] {
@@ -348,6 +354,7 @@ func TestCancelCallInV2(t *testing.T) {
 	want := []string{
 		`tool_call/cancel {"sessionId":"s1","toolCallId":"c"}`, `tool_call/cancel {"sessionId":"k","toolCallId":"kc"}`,
 		`terminal/cancel {"sessionId":"s1","terminalId":"t"}`, `session/cancel {"sessionId":"k"}`, `session/close {"sessionId":"s1"}`,
+		`tool_call/cancel {"sessionId":"s2","toolCallId":"c2"}`,
 	}
 	if !reflect.DeepEqual(sent, want) {
 		t.Errorf("sent\n%s", strings.Join(sent, "\n"))
