@@ -37,6 +37,12 @@ func TestInitialize(t *testing.T) {
 	if i := info.AgentInfo; i == nil || i.Name != "acp-nvim-demo" || i.Title != "Demo" || i.Version != "1.2.3" {
 		t.Errorf("it is %+v", i)
 	}
+	can := info.AgentCapabilities
+	check.Deep(t, can, v1.AgentCapabilities{
+		PromptCapabilities:  v1.PromptCapabilities{EmbeddedContext: true},
+		SessionCapabilities: v1.SessionCapabilities{Close: &wire.Supported{}},
+		Auth:                v1.AgentAuthCapabilities{Logout: &wire.Supported{}},
+	}, "it can %+v")
 	for _, p := range []struct{ method, params string }{
 		{"no/such/method", `{}`}, {v1.MethodSessionNew, `{"cwd":7}`}, {v1.MethodSessionPrompt, `[]`},
 		{v1.MethodSessionPrompt, `{"sessionId":"x","prompt":[]}`}, {v1.MethodSessionClose, `{"sessionId":"x"}`},
@@ -94,6 +100,10 @@ func TestTour(t *testing.T) {
 	}
 	if offered := of[*v1.AvailableCommandsUpdate](c); len(offered) != 1 || len(offered[0].AvailableCommands) != len(book()) {
 		t.Errorf("it offers %v", offered)
+	} else {
+		for _, command := range offered[0].AvailableCommands {
+			check.Equal(t, command.Description != "", true, command.Name+" says what it does: %v")
+		}
 	}
 
 	// The request says what it is about.

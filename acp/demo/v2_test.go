@@ -317,6 +317,9 @@ func TestHeldPromptsInV2(t *testing.T) {
 	if words, _ := c.story(); !strings.Contains(strings.Join(words, ""), "the words I know") {
 		t.Errorf("told %q", words)
 	}
+	must.Do(t, must.Receive(t, "the answer", c.prompt("text"))) // and the second is over
+	words, _ := c.story()
+	contains(t, strings.Join(words, ""), "How text looks")
 }
 
 // A client that asks for version 1 is spoken with in that.
