@@ -106,33 +106,6 @@ func TestCallsThatAreShown(t *testing.T) {
 	}
 }
 
-// What the calls of the tools command show is of each kind: text, a change, and a link.
-func TestContentThatIsShown(t *testing.T) {
-	dir, _ := project(t)
-	c := connect(t, dir, all)
-	c.prompt("tools")
-	var got []string
-	for _, u := range of[*v1.ToolCallUpdate](c) {
-		for _, item := range u.Content.Or(nil) {
-			switch item := item.(type) {
-			case *v1.Diff:
-				got = append(got, fmt.Sprintf("%s: %q to %q", filepath.Base(item.Path), item.OldText.Or(""), item.NewText))
-			case *v1.Content:
-				switch content := item.Content.(type) {
-				case *wire.TextContent:
-					got = append(got, content.Text)
-				case *wire.ResourceLink:
-					got = append(got, content.Name+" at "+content.URI)
-				}
-			}
-		}
-	}
-	check.Slice(t, got, []string{
-		"one line", "hay.txt:3: a needle\nhay.txt:9: another needle", `made-up.lua: "local n = 1\nreturn n\n" to "local n = 2\nreturn n\n"`,
-		"make: *** No rule to make target 'believe'.  Stop.", "Hm.", "the protocol at https://agentclientprotocol.com", "**done**",
-	}, "they show\n%q")
-}
-
 // The user may answer a request for once or for the session, which says what for, in both versions.
 func TestOptionsThatAreShown(t *testing.T) {
 	dir, readme := project(t)
