@@ -2,6 +2,7 @@
 package traffic
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,14 +18,15 @@ const maxKept = 4 << 20
 // Traffic keeps the recent messages to and from each agent, even after its process has ended, and writes them to a file
 // when asked. Any goroutine may call its methods.
 type Traffic struct {
-	mu      sync.Mutex // guards the fields below
-	byAgent map[string]*acp.Traffic
-	files   map[string]bool // that are recorded to, real paths
+	mu       sync.Mutex // guards the fields below
+	byAgent  map[string]*acp.Traffic
+	recorded map[string]bool // the agents that are, by name
+	files    map[string]bool // that are recorded to, real paths
 }
 
 // New keeps nothing yet.
 func New() *Traffic {
-	return &Traffic{byAgent: map[string]*acp.Traffic{}, files: map[string]bool{}}
+	return &Traffic{byAgent: map[string]*acp.Traffic{}, recorded: map[string]bool{}, files: map[string]bool{}}
 }
 
 // Records reports whether a file, by its real path, is recorded to.
@@ -61,8 +63,14 @@ func (t *Traffic) Entries(agent, file string) ([]rpc.TrafficEntry, error) {
 }
 
 func (t *Traffic) recordTo(agent, path string) error {
+	if !t.begin(agent) { // else the file, perhaps the same, would be emptied
+		return errors.New("already recording")
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.recorded, agent)
 		return err
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -70,9 +78,15 @@ func (t *Traffic) recordTo(agent, path string) error {
 		t.files[real] = true
 		t.mu.Unlock()
 	}
-	if _, err := t.Agent(agent).RecordTo(f); err != nil {
-		f.Close()
-		return err
-	}
-	return nil
+	_, err = t.Agent(agent).RecordTo(f) // it is not recorded yet, so it can be
+	return err
+}
+
+// begin notes that an agent is recorded, and reports whether it was not.
+func (t *Traffic) begin(agent string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	begun := !t.recorded[agent]
+	t.recorded[agent] = true
+	return begun
 }
