@@ -38,6 +38,8 @@ func TestChange(t *testing.T) {
 	if err := Open("").Change("a", "1", title("x")); err == nil {
 		t.Error("something is kept in no folder")
 	}
+	err := Open(must.Write(t, t.TempDir(), "file", "")).Change("a", "1", title("x"))
+	check.Contains(t, fmt.Sprint(err), "store a session's label: ", "where no folder can be, it is said that %q")
 }
 
 // Another Neovim may forget a label at the same time, which is no failure.

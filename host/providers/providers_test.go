@@ -27,6 +27,8 @@ func TestProviders(t *testing.T) {
 
 		s.On(list)
 		s.Expect("answer 7 <nil> Puppet is not running")
+		s.On(func() { p.Disable(rpc.DisableProvider{Asks: asks, ID: "main"}) })
+		s.Expect("answer 7 <nil> Puppet is not running")
 		puppet := s.NewAgent()
 		agent = puppet
 		s.On(set)

@@ -37,8 +37,9 @@ func TestScrub(t *testing.T) {
 	s.Keep("puppet", map[string]string{"KEY": `a "quoted" <key>`, "EMPTY": "", "SHORT": "environ"})
 	environment := map[string]string{
 		"API_KEY": "environment", "GITHUB_TOKENS": "tokens-of-git", "MONKEY_HOME": "/home/monkey", "DB_PASSWORD": "short",
+		"A_SECRET": "8 bytes.", "A_CREDENTIAL": "7 bytes",
 	}
-	line := `["a \"quoted\" <key>","environment","tokens-of-git","/home/monkey","short"]`
-	check.Equal(t, string(s.Scrub("puppet", environment, []byte(line))), `["***","***","***","/home/monkey","short"]`,
+	line := `["a \"quoted\" <key>","environment","tokens-of-git","/home/monkey","short","8 bytes.","7 bytes"]`
+	check.Equal(t, string(s.Scrub("puppet", environment, []byte(line))), `["***","***","***","/home/monkey","short","***","7 bytes"]`,
 		"kept: %s")
 }
