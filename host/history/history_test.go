@@ -296,6 +296,7 @@ func TestRepetitionsAreLeftOut(t *testing.T) {
 		t.Errorf("the call is %+v", call)
 	}
 	s.apply(session.TurnStart{Prompt: []session.Content{text("and this")}, Sent: []session.Content{text("and this")}})
+	s.apply(session.TurnStart{Prompt: []session.Content{text("and @a")}, Sent: []session.Content{text("and the file a")}})
 	all := session.ToolCallPatch{
 		ID: "d", Title: acp.Set("the title"), Name: acp.Set("the name"), Kind: acp.Set(session.KindSearch),
 		Locations: acp.Set([]session.Location{{Path: "/where"}}), RawInput: acp.Set(json.RawMessage(`"the input"`)),
@@ -306,9 +307,33 @@ func TestRepetitionsAreLeftOut(t *testing.T) {
 	data, err := os.ReadFile(s.store.path("a", "s"))
 	must.Do(t, err)
 	check.Equal(t, bytes.Count(data, []byte("unsaved text")), 0, "unsaved text is there %d times")
-	for _, once := range []string{"old text", "and this", "the title", "the name", "search", "/where", "the input", "the output"} {
+	for _, once := range []string{"old text", "and this", "and the file a", "the title", "the name", "search", "/where", "the input", "the output"} {
 		check.Equal(t, bytes.Count(data, []byte(once)), 1, "there is %d times "+once)
 	}
+}
+
+// What is written while the disk is busy comes after what it is busy with.
+func TestOneWriteAfterTheOther(t *testing.T) {
+	s := begin(t)
+	var busy []func()
+	s.config.Background = func(f func()) { busy = append(busy, f) }
+	s.Open(about)
+	for _, word := range []string{"one", "two"} {
+		s.apply(ask(word), session.TurnEnd{StopReason: session.StopEndTurn})
+	}
+	var done []int
+	s.Flush(func() { done = append(done, 1) })
+	s.store.ReadLater("a", "s", s.config.Background, func(past Past, err error) {
+		must.Do(t, err)
+		done = append(done, len(Prompts(past.Said)))
+	})
+	must.Equal(t, len(busy), 1, "%d write at a time")
+	busy[0]()
+	check.Slice(t, done, []int{1, 2}, "then %v")
+	s.Flush(func() { done = append(done, 3) })
+	must.Equal(t, len(busy), 2, "later %d have written")
+	busy[1]()
+	check.Equal(t, len(done), 3, "%d were done")
 }
 
 // What came is told with its time: how long a call took, and when its last words came, is known afterwards too.

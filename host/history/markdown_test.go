@@ -101,6 +101,14 @@ func TestLongLinesAreBroken(t *testing.T) {
 	}
 }
 
+// A conversation in which nobody has said anything has no date.
+func TestNobodyHasSaidAnything(t *testing.T) {
+	conv := session.NewConversation(time.Now)
+	conv.Apply(session.Notice{Severity: "info", Title: "Welcome"})
+	want := "# A session with Agent\n\n*Agent · /p*\n\n> **Info:** Welcome\n"
+	check.Equal(t, NewStory(about, conv, noTerminal).Markdown().Text(), want, "it is told as\n%s")
+}
+
 // A call whose title says no more than its kind has that once.
 func TestCallsWithoutATitle(t *testing.T) {
 	conv := session.NewConversation(time.Now)

@@ -106,6 +106,7 @@ view) %s ;;
 install)
 	mkdir -p "$3/node_modules/@some/tiny" "$3/node_modules/.bin"
 	echo '%s' >"$3/node_modules/@some/tiny/package.json"
+	echo "$@" >"$3/said"
 	for name in tiny alpha omega; do echo '#!/bin/sh' >"$3/node_modules/.bin/$name"; done ;;
 esac
 `, needs, pack)
@@ -133,6 +134,9 @@ func TestProgramOfAPackage(t *testing.T) {
 		}
 		check.Equal(t, filepath.Base(agent.Command[0]), c.program, "with %s the program is %s", c.pack)
 		check.Equal(t, agent.Version, "1.2.3", "with %s the version is %s", c.pack)
+		asked, err := os.ReadFile(filepath.Join(w.folder("tiny"), "1.2.3", "said"))
+		must.Do(t, err)
+		check.Contains(t, string(asked), " --save-exact --package-lock --no-audit --no-fund --loglevel=error @some/tiny@1.2.3\n", "npm gets %q")
 		check.Slice(t, groups, []bool{true, false, true, false}, "its processes: %v")
 		if !slices.Contains(said, "npm installs @some/tiny@1.2.3") || !slices.Contains(said, "trying to start it") {
 			t.Errorf("the user is told %q", said)
@@ -149,6 +153,7 @@ func TestNodeIsNewEnough(t *testing.T) {
 		{`echo '">=20.1"'`, "echo v20.1.0", ""},
 		{`echo '">=20.1"'`, "echo v22.0.0", ""},
 		{`echo '">=20.1"'`, "echo v20.0.9", "Tiny needs Node.js 20.1.0 or newer, but this is 20.0.9: it is not installed. Install a newer one"},
+		{`[ "$4" = @some/tiny@1.2.3 ] && echo '">=20.1"'`, "echo v18.0.0", "Tiny needs Node.js 20.1.0 or newer, but this is 18.0.0"},
 		{`echo '">=20.1"'`, "exit 1", ""},
 		{`echo '">=20.1"'`, "echo v18.0.0; exit 1", ""},
 		{`echo '">=20.1"'`, "echo nonsense", ""},
