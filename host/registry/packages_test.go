@@ -136,7 +136,7 @@ func TestProgramOfAPackage(t *testing.T) {
 		check.Equal(t, agent.Version, "1.2.3", "with %s the version is %s", c.pack)
 		asked, err := os.ReadFile(filepath.Join(w.folder("tiny"), "1.2.3", "said"))
 		must.Do(t, err)
-		check.Contains(t, string(asked), " --save-exact --package-lock --no-audit --no-fund --loglevel=error @some/tiny@1.2.3\n", "npm gets %q")
+		check.Contains(t, string(asked), " --global=false --save-exact --package-lock --no-audit --no-fund --loglevel=error @some/tiny@1.2.3\n", "npm gets %q")
 		check.Slice(t, groups, []bool{true, false, true, false}, "its processes: %v")
 		if !slices.Contains(said, "npm installs @some/tiny@1.2.3") || !slices.Contains(said, "trying to start it") {
 			t.Errorf("the user is told %q", said)
