@@ -113,6 +113,9 @@ func TestEntries(t *testing.T) {
 			[]Update{agent("1", "a"), agent("1", "b"), MessageChunk{MessageID: "1", Role: RoleAgent, Content: image}, agent("1", "c")},
 			lines(`agent "ab" session.Image "c"`),
 		},
+		"a prompt that is not taken": {
+			[]Update{start("p"), Notice{Severity: "info", Title: "t"}, NotTaken{}}, lines("user", `notice info "t" ""`),
+		},
 		"nothing said": {[]Update{agent("1", ""), user("")}, ""},
 		"user chunks outside a turn": {
 			[]Update{user("what "), user("was said")},

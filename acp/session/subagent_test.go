@@ -48,7 +48,7 @@ func TestSubagentsOfV1(t *testing.T) {
 		says(`"subagent_update","sessionId":"s1"`),
 		says(`"subagent_update","sessionId":7`),
 		says(`"session_message","content":[]`))
-	want := "call c mine\nagent+1:I have it\ncall subagent:k Look in_progress\nagent+2:I look\nagent+3: looked at\n" +
+	want := "call c mine\nagent+1:I have it\ncall subagent:k Look in_progress\nagent+2:I look by subagent:k\nagent+3: looked at\n" +
 		"call k/c ls  subagent:k\ncall k/c  completed subagent:k\n" +
 		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\npermission in s1 of l/d below subagent:l\n" +
 		"call subagent:l  cancelled\ncall subagent:k Sub-agent\nsession.UnknownUpdate\nsession.UnknownUpdate\nsession.UnknownUpdate"

@@ -58,14 +58,21 @@ func (p *talk) story() string {
 	p.t.Helper()
 	receive(p.t, p.played)
 	var words []string
+	by := func(of string) string {
+		if of != "" {
+			return " by " + of
+		}
+		return ""
+	}
 	for len(p.events) > 0 {
 		switch e := (<-p.events).(type) {
 		case updated:
 			switch u := e.Update.(type) {
 			case MessageChunk:
-				words = append(words, fmt.Sprintf("%s+%s:%s", map[Role]string{RoleUser: "user", RoleAgent: "agent", RoleThought: "thought"}[u.Role], u.MessageID, u.Content.(Text).Text))
+				role := map[Role]string{RoleUser: "user", RoleAgent: "agent", RoleThought: "thought"}[u.Role]
+				words = append(words, fmt.Sprintf("%s+%s:%s", role, u.MessageID, u.Content.(Text).Text)+by(u.Of))
 			case MessagePatch:
-				words = append(words, fmt.Sprintf("%s=%v", u.MessageID, u.Content))
+				words = append(words, fmt.Sprintf("%s=%v", u.MessageID, u.Content)+by(u.Of))
 			case ToolCallPatch:
 				words = append(words, strings.TrimSpace(fmt.Sprintf("call %s %s %s %s", u.ID, u.Title.Or(""), u.Status.Or(""), u.Parent.Or(""))))
 			case Background:
@@ -185,6 +192,8 @@ func TestSubagentsOfV2(t *testing.T) {
 		updateOf("k", `"plan_update","plan":{"type":"items","planId":"p","entries":[]}`),
 		updateOf("k", `"plan_removed","planId":"p"`),
 		updateOf("k", `"agent_message_chunk","messageId":"a","content":{"type":"text","text":"I look"}`),
+		updateOf("k", `"agent_message","messageId":"a","content":[{"type":"text","text":"I see"}]`),
+		updateOf("k", `"agent_thought","messageId":"t","content":[{"type":"text","text":"hm"}]`),
 		updateOf("k", `"tool_call_update","toolCallId":"c","title":"ls","status":"pending","_meta":{"claudeCode":{"parentToolUseId":"mine"}}`),
 		updateOf("k", `"subagent_update","sessionId":"l","title":"Deeper","state":{"state":"running"}`),
 		updateOf("l", `"tool_call_update","toolCallId":"d","title":"cat"`),
@@ -192,7 +201,8 @@ func TestSubagentsOfV2(t *testing.T) {
 		says(`"subagent_update","sessionId":"l","state":{"state":"idle","stopReason":"error"}`),
 		says(`"subagent_update","sessionId":"k","state":{"state":"idle"}`),
 		says(`"subagent_update","sessionId":"s1"`))
-	want := "call subagent:k Look in_progress\nagent+a:I look\ncall k/c ls pending subagent:k\n" +
+	want := "call subagent:k Look in_progress\nagent+a:I look by subagent:k\na=[{I see}] by subagent:k\n" +
+		"thought+t:hm by subagent:k\ncall k/c ls pending subagent:k\n" +
 		"call subagent:l Deeper in_progress subagent:k\ncall l/d cat  subagent:l\n" +
 		"permission in s1 of k/c below subagent:k\n" +
 		"call subagent:l  failed\ncall subagent:k  completed\nsession.UnknownUpdate"
