@@ -12,10 +12,12 @@ import (
 // asksByItself has an agent ask by a method of its own, in the session that it was prompted in last.
 func asksByItself(t *testing.T, method, params string, then ...fakeagent.Step) (*talk, ElicitationRequest) {
 	t.Helper()
-	p := talkV1(t, append([]fakeagent.Step{
-		says(`"tool_call","toolCallId":"c","title":"ask"`),
-		fakeagent.Request(7, method, strings.ReplaceAll(params, "\n", "")),
-	}, then...)...)
+	script := []fakeagent.Step{says(`"tool_call","toolCallId":"c","title":"ask"`)}
+	for other := range 7 { // sessions with calls of their own
+		script = append(script, updateOf(fmt.Sprint("other ", other), `"tool_call","toolCallId":"d","title":"look"`))
+	}
+	script = append(script, fakeagent.Request(7, method, strings.ReplaceAll(params, "\n", "")))
+	p := talkV1(t, append(script, then...)...)
 	for {
 		if e, ok := receive(t, p.events).(ElicitationRequest); ok {
 			return p, e
