@@ -29,6 +29,7 @@ type asked struct {
 	goesOn string   // the call that goes on after its turn
 	stops  bool     // the turn is being cancelled
 
+	events  []string         // of the user's configuration
 	changes int              // how often Neovim is to look again
 	updates []session.Update // of the conversation
 }
@@ -61,7 +62,7 @@ func asking(t *testing.T, test func(*testing.T, *asked)) {
 				a.said = append(a.said, text)
 				check.Equal(t, severity, severityOf(text), "%q is said as %s", text)
 			},
-			Event:   func(string, map[string]any) {},
+			Event:   func(name string, data map[string]any) { a.events = append(a.events, fmt.Sprint(name, " ", data["id"])) },
 			Changed: func() { a.changes++ },
 		}
 		id := int64(0)
@@ -210,6 +211,7 @@ func TestWhatAFormSays(t *testing.T) {
 		list, _ := a.Take()
 		e := list[0]
 		check.Equal(t, e.Heading, "Explorer asks", "it is headed %q")
+		check.Equal(t, e.Mode, "form", "it is a %s")
 		check.Slice(t, e.Lines, []string{"A Report: what?", "It asks for Why, Labels"}, "the float says %q")
 		check.Slice(t, e.Form.Lines[:3], []string{"# Explorer asks: A Report: what?", "# It is about", "# what happened"}, "the form begins %q")
 		check.Deep(t, e.Schema, any(map[string]any{"type": "object"}), "the schema is %v")
@@ -233,6 +235,7 @@ func TestAPageIsOpened(t *testing.T) {
 		id := a.ask(page)
 		list, _ := a.Take()
 		check.Slice(t, list[0].Lines, []string{"Log in.", "at example.com", "https://example.com/in"}, "the float says %q")
+		check.Equal(t, list[0].Mode+" "+list[0].URL, "url "+page.URL, "it is a %s")
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: "choice:visit"})
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: fillIn})
 		want(t, "unasked, the user sees", &a.told)
@@ -264,6 +267,9 @@ func TestCallsWaitForTheirQuestions(t *testing.T) {
 		id := a.ask(session.ElicitationRequest{ToolCallID: "c", Message: "What?", Form: free()})
 		check.Deep(t, a.updates, []session.Update{session.Waiting{ToolCallID: "c", Open: true}}, "when it is asked, told is %+v")
 		check.Equal(t, a.changes, 1, "when it is asked, Neovim looks %d times")
+		check.Slice(t, a.events, []string{fmt.Sprint("AcpElicitation ", id)}, "the user's configuration hears %q")
+		a.Completed("") // of a page that nobody was asked to open
+		check.Equal(t, a.Waiting(), 1, "%d are open")
 		a.Take()
 		a.Answer(rpc.Answer{ID: id, Action: "decline"})
 		check.Deep(t, a.updates[1:], []session.Update{session.Waiting{ToolCallID: "c"}}, "when it is answered, told is %+v")

@@ -590,6 +590,7 @@ func TestReplay(t *testing.T) {
 		"late":                        {[]string{"t:a", "t:b"}, []string{"u:a"}, []string{"a:1", "u:b", "a:2"}, ""},
 		"late, and more":              {[]string{"t:a"}, nil, []string{"u:a", "a:1", "u:b", "a:2"}, "b 2"},
 		"more, the end late":          {[]string{"t:a"}, []string{"u:a", "a:1", "u:b", "a:2"}, []string{"a:3"}, "b 2 3"},
+		"without answers, later":      {[]string{"t:a"}, []string{"u:a", "a:1"}, []string{"u:b", "u:c", "a:3"}, "b c 3"},
 		"the same words again, later": {[]string{"t:a", "t:a"}, []string{"u:a", "a:1", "a:2"}, []string{"u:x", "a:3"}, ""},
 		"not all of ours, later":      {[]string{"t:a", "t:b"}, []string{"u:a", "a:1"}, []string{"u:x", "a:2"}, ""},
 	} {

@@ -70,9 +70,14 @@ func TestWhatIsWrittenIsSent(t *testing.T) {
 	check.Deep(t, d.attached, map[int]attachment{
 		0: file{"a", 2, 3, true}, 1: workingDiff{}, 3: excerpt{what: "terminal", of: "make", heading: "The output", parts: parts},
 	}, "attached is %+v")
-	place := unsavedRoom(7)
-	place.listed = &files
-	check.Deep(t, d.blocks[2], place, "the place of unsaved text is %+v")
+	check.Deep(t, d.blocks[2], unsavedText{room: 7, listed: &files}, "the place of unsaved text is %+v")
+}
+
+// The user says how much unsaved text may be sent unasked, up to what may be sent at all.
+func TestRoomForUnsavedText(t *testing.T) {
+	for limit, want := range map[int]int{-1: maxUnsavedAll, 0: maxUnsavedAll, 1: 1, maxUnsavedAll + 1: maxUnsavedAll} {
+		check.Equal(t, unsavedRoom(limit).room, want, "of %d bytes at most %d are sent", limit)
+	}
 }
 
 // A prompt with what the agent cannot take is not sent, and the user learns what that is.

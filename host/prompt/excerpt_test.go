@@ -108,4 +108,7 @@ func TestDiffOfAFolder(t *testing.T) {
 	write("sub/b.txt", "two\n")
 	check(dir, "@diff was sent without private files: sub/.env.", "+++ b/a.txt", "KEY")
 	check(filepath.Join(dir, "sub"), "@diff was sent without private files: .env.", "+++ b/b.txt", "a.txt")
+	write("new/c.txt", "one\n") // as many new ones as changed
+	write("new/d.txt", "one\n")
+	check(dir, "@diff was sent without private files: sub/.env.", "+++ b/new/d.txt", "KEY")
 }

@@ -179,6 +179,16 @@ func TestPromptsAreSent(t *testing.T) {
 			s.Restore([]string{"a", "b"}, 0)
 			s.Edit(rpc.Queue{Was: []string{"a", "b"}, Prompts: [][]rpc.Content{{words("b")}, {words("c")}}})
 		}, "", "b, c"},
+		"before all others, at once": {func(s *scene) { s.First("a") }, "begin a 1 1", ""},
+		"a paused queue that goes on": {func(s *scene) {
+			s.Send("a")
+			s.Send("b")
+			s.Pause()
+			s.Ended()
+			s.Proceed()
+			s.did("resumed")
+			s.write()
+		}, "begin a 1 1, resumed, begin b 1 1", ""},
 		"a paused queue of a dead session": {func(s *scene) {
 			s.Send("a")
 			s.Send("b")
@@ -219,6 +229,20 @@ func TestThePromptOfAnAgentThatEnds(t *testing.T) {
 		check.Slice(t, s.Queued(), []string{"a"}, "%q wait")
 		check.Slice(t, s.done, []string{"told Puppet ended. Your prompt is kept"}, "it did %q")
 		check.Equal(t, s.changed, 2, "at last, Lua is told %d times")
+		s.editor.Close()
+	})
+}
+
+// A prompt for an agent that has ended waits in the queue, and the user hears of it.
+func TestThePromptOfAnAgentThatHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene()
+		go s.editor.Run()
+		s.ready, s.dead = false, true
+		s.Send("a")
+		synctest.Wait()
+		check.Slice(t, s.Queued(), []string{"a"}, "%q wait")
+		check.Slice(t, s.done, []string{"told Puppet ended. Your prompt is kept"}, "it did %q")
 		s.editor.Close()
 	})
 }

@@ -184,6 +184,19 @@ func TestUnsavedTextThatGoesAlong(t *testing.T) {
 	}
 }
 
+// Text that was saved since it was listed does not go along, and what does is named.
+func TestUnsavedTextThatWasSaved(t *testing.T) {
+	atTypist(t, "a b", func(n *typist) {
+		n.typed = map[string]string{"a": "mine", "b": "mine"}
+		listed := n.list()
+		along := n.collect(nil, unsavedText{room: maxUnsavedAll, listed: &listed}, nil, true)
+		check.Contains(t, along.sent[0].(session.Text).Text, ": a, b. ", "it is told %q")
+		delete(n.typed, "a")
+		along = n.collect(nil, unsavedText{room: maxUnsavedAll, listed: &listed}, nil, true)
+		check.Equal(t, n.goes(along), "text b", "then along goes %q")
+	})
+}
+
 // A prompt that has waited takes what Neovim lists by then, and says so if Neovim is busy.
 func TestUnsavedTextOfAPromptThatHasWaited(t *testing.T) {
 	atTypist(t, "a b", func(n *typist) {
