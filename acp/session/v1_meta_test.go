@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -188,9 +189,15 @@ func TestRunsOfSubAgents(t *testing.T) {
 	chunk := func(parent string) string {
 		return `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"_meta":{"claudeCode":{"parentToolUseId":` + parent + `}}}`
 	}
-	var ids []string
-	for _, u := range handled(t, byV1, chunk("null"), chunk(`"p"`), chunk(`"p"`), chunk(`"q"`), chunk("null")) {
-		ids = append(ids, u.(MessageChunk).MessageID)
+	below := func(id, parent string) string {
+		return fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":%q,"title":"t","_meta":{"claudeCode":{"parentToolUseId":%q}}}`, id, parent)
 	}
-	check.Equal(t, strings.Join(ids, " "), "1 2 2 3 4", "messages %s")
+	var ids []string
+	for _, u := range handled(t, byV1, chunk("null"), chunk(`"p"`), chunk(`"p"`), chunk(`"q"`), chunk("null"),
+		chunk(`"p"`), below("c", "q"), chunk(`"p"`), below("d", "p"), chunk(`"p"`)) {
+		if m, ok := u.(MessageChunk); ok {
+			ids = append(ids, m.MessageID)
+		}
+	}
+	check.Equal(t, strings.Join(ids, " "), "1 2 2 3 4 5 5 6", "messages %s")
 }

@@ -334,7 +334,7 @@ func TestNewSession(t *testing.T) {
 	p := play(t, nil, fakeagent.Expect("session/new"), fakeagent.Reply(`{
 		"sessionId": "abc",
 		"configOptions": [
-			{"type": "select", "id": "effort", "name": "Effort", "category": "thought_level", "currentValue": "low",
+			{"type": "select", "id": "effort", "name": "Effort", "description": "how much", "category": "thought_level", "currentValue": "low",
 				"options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High", "description": "slow"}]},
 			{"type": "select", "id": "grouped", "name": "Grouped", "currentValue": "b",
 				"options": [{"group": "g", "name": "G", "options": [{"value": "a", "name": "A"}]}, {"group": "h", "name": "H", "options": [{"value": "b", "name": "B"}]}]},
@@ -342,11 +342,11 @@ func TestNewSession(t *testing.T) {
 			{"type": "dial", "id": "no", "name": "Unknown"}
 		],
 		"modes": {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask", "description": "first"}, {"id": "code", "name": "Code"}]},
-		"models": {"currentModelId": "big", "availableModels": [{"modelId": "big", "name": "Big"}]}
+		"models": {"currentModelId": "big", "availableModels": [{"modelId": "big", "name": "Big", "description": "large"}]}
 	}`))
 	setup, err := p.newSession()
 	want := Setup{SessionID: "abc", Options: []Option{
-		{ID: "effort", Name: "Effort", Category: "thought_level", Type: "select", Value: "low", Via: "config",
+		{ID: "effort", Name: "Effort", Description: "how much", Category: "thought_level", Type: "select", Value: "low", Via: "config",
 			Choices: []Choice{{Value: "low", Name: "Low"}, {Value: "high", Name: "High", Description: "slow"}}},
 		{ID: "grouped", Name: "Grouped", Type: "select", Value: "b", Via: "config",
 			Choices: []Choice{{Value: "a", Name: "A", Group: "G"}, {Value: "b", Name: "B", Group: "H"}}},
@@ -354,7 +354,7 @@ func TestNewSession(t *testing.T) {
 		{ID: "mode", Name: "Mode", Category: "mode", Type: "select", Value: "ask", Via: "mode",
 			Choices: []Choice{{Value: "ask", Name: "Ask", Description: "first"}, {Value: "code", Name: "Code"}}},
 		{ID: "model", Name: "Model", Category: "model", Type: "select", Value: "big", Via: "model",
-			Choices: []Choice{{Value: "big", Name: "Big"}}},
+			Choices: []Choice{{Value: "big", Name: "Big", Description: "large"}}},
 	}}
 	if err != nil || !reflect.DeepEqual(setup, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", setup, err, want)

@@ -128,6 +128,10 @@ func TestTurnsOfV2(t *testing.T) {
 			[]fakeagent.Step{ask, says(idle), says(echoed), answer, says(running), says(`"state_update","state":"idle","stopReason":"refusal"`)},
 			"user+u:hi\nend refusal <nil>",
 		},
+		"idle of what came before, and then not": {
+			[]fakeagent.Step{ask, says(idle), says(running), answer, says(`"state_update","state":"idle","stopReason":"refusal"`)},
+			"end refusal <nil>",
+		},
 		"no reason":        {[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle"`)}, "end end_turn <nil>"},
 		"a reason to come": {[]fakeagent.Step{ask, answer, says(`"state_update","state":"idle","stopReason":"bored"`)}, "end bored <nil>"},
 		"an error": {
@@ -212,11 +216,15 @@ func TestSubagentsOfV2(t *testing.T) {
 // Sessions are made, taken up with and without what was said, listed, set and closed.
 func TestSessionsOfV2(t *testing.T) {
 	choices := `"configOptions":[
-		{"configId":"mode","name":"Mode","category":"mode","type":"select","currentValue":"a","options":[{"groupId":"g","name":"G","options":[{"value":"a","name":"A"}]}]},
+		{"configId":"mode","name":"Mode","description":"M","category":"mode","type":"select","currentValue":"a","options":[
+			{"groupId":"g","name":"G","options":[{"value":"a","name":"A","description":"AA"}]}]},
 		{"configId":"web","name":"Web","type":"boolean","currentValue":true},{"configId":"odd","name":"Odd","type":"_odd"}],
 		"availableCommands":[{"type":"command","name":"plan","description":"Plan","input":{"type":"text","hint":"what"}}]`
 	options := []Option{
-		{ID: "mode", Name: "Mode", Category: "mode", Type: "select", Value: "a", Via: ViaConfig, Choices: []Choice{{Value: "a", Name: "A", Group: "G"}}},
+		{
+			ID: "mode", Name: "Mode", Description: "M", Category: "mode", Type: "select", Value: "a", Via: ViaConfig,
+			Choices: []Choice{{Value: "a", Name: "A", Description: "AA", Group: "G"}},
+		},
 		{ID: "web", Name: "Web", Type: "boolean", Value: "true", Via: ViaConfig},
 	}
 	p := talkV2(t,
