@@ -30,6 +30,8 @@ func TestSubagentsSpeakInTheirCalls(t *testing.T) {
 	wants("spoken in chunks,", "I look.", "Found.")
 	c.Apply(MessagePatch{MessageID: "1", Of: "sub", Role: RoleAgent, Content: []Content{Text{Text: "I looked."}}})
 	wants("with a message replaced", "I looked.", "Found.")
+	c.Apply(MessagePatch{MessageID: "1", Of: "sub", Role: RoleAgent, Content: []Content{Text{Text: "I looked"}, Text{Text: " twice."}}})
+	wants("with a message replaced by two blocks", "I looked twice.", "Found.")
 	c.Apply(ToolCallPatch{ID: "sub", Content: acp.Set([]ToolCallContent{ContentItem{Text{Text: "its result"}}})})
 	says("1", " Again.", RoleAgent)
 	wants("with its result,", "its result", " Again.")

@@ -201,3 +201,16 @@ func TestRunsOfSubAgents(t *testing.T) {
 	}
 	check.Equal(t, strings.Join(ids, " "), "1 2 2 3 4 5 5 6", "messages %s")
 }
+
+// Words are quoted for a shell where they need to be.
+func TestQuotedWords(t *testing.T) {
+	const plain = "azAZ09-_./=:,@%+"
+	check.Equal(t, Quoted([]string{plain, "-x"}), plain+" -x", "plain words are %s")
+	check.Equal(t, Quoted([]string{"", "a b", "it's"}), `'' 'a b' 'it'\''s'`, "others are %s")
+	check.Equal(t, Quoted(nil), "", "none are %q")
+	for _, odd := range "`{[@/:;<>|&$(){}*?#~\"\\!é\n" {
+		if quoted := Quoted([]string{"a" + string(odd)}); !strings.ContainsRune(plain, odd) {
+			check.Equal(t, quoted, "'a"+string(odd)+"'", "it is %s")
+		}
+	}
+}

@@ -145,8 +145,9 @@ func TestTurnsOfV2(t *testing.T) {
 			"end end_turn <nil>",
 		},
 		"tokens and background": {
-			[]fakeagent.Step{ask, answer, says(idle + `,"usage":{"totalTokens":7},"background":[{"type":"terminal","terminalId":"t"},{"type":"tool_call","toolCallId":"c"},{"type":"_x"}]`)},
-			"background [c][t]\ntokens 7\nend end_turn <nil>",
+			[]fakeagent.Step{ask, answer, says(idle + `,"usage":{"totalTokens":7},"background":[{"type":"terminal","terminalId":"t"},{"type":"tool_call","toolCallId":"c"},` +
+				`{"type":"subagent","sessionId":"k"},{"type":"_x"}]`)},
+			"background [c subagent:k][t]\ntokens 7\nend end_turn <nil>",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
