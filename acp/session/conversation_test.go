@@ -668,6 +668,16 @@ func TestTurnTakesTime(t *testing.T) {
 	check.Equal(t, c.Entries[3].(*Stop).Took, 12*time.Second, "the turn took %v")
 }
 
+// What was said before has its own time, and what comes after it the present one.
+func TestWhatCameEarlier(t *testing.T) {
+	now := &clock{n: 9}
+	c := NewConversation(now.now)
+	c.ApplyAt(at(2), agent("1", "a"))
+	c.Apply(agent("2", "b"))
+	check.Equal(t, c.Entries[0].(*Message).Started, at(2), "the first began at %v")
+	check.Equal(t, c.Entries[1].(*Message).Started, at(9), "the second began at %v")
+}
+
 // A message that is told as a whole is another one only where its parts are.
 func TestMessagesAreReplaced(t *testing.T) {
 	now := &clock{n: 3}

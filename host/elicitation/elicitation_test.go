@@ -258,6 +258,9 @@ func TestAPageIsOpened(t *testing.T) {
 		a.Choose(rpc.ChooseAnswer{ID: form, Option: visit})
 		a.Choose(rpc.ChooseAnswer{ID: form, Option: choicePrefix + "bug"})
 		want(t, "the agent gets", &a.got, "accept", "accept")
+		a.Choose(rpc.ChooseAnswer{ID: form, Option: decline})
+		want(t, "the agent gets", &a.got, "accept", "accept", "decline")
+		check.Equal(t, a.said[len(a.said)-1], "Puppet asked: What?\nYou declined.", "the chat says %q")
 	})
 }
 

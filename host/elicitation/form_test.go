@@ -212,6 +212,11 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s %v: %q, wanted %q", c.name, c.value, got, c.want)
 		}
 	}
+	one := 1.0
+	few := &session.Form{Fields: []session.FormField{{Name: "l", Type: session.FieldChoices, Max: &one, Choices: choices("X", "Y")}}}
+	if faults := faultsOf(few, map[string]any{"l": []string{"x", "y"}}); len(faults) != 1 || faults[0].text != "takes at most 1" {
+		t.Errorf("of too many choices it says %v", faults)
+	}
 	both := check(map[string]any{"share": 1})
 	if len(both) != 3 || both[0].name != "project" || both[2].name != "share" {
 		t.Errorf("of several it says %v", both)

@@ -513,13 +513,18 @@ func TestCutShort(t *testing.T) {
 		t.Errorf("it runs: %v, stopped: %s, the call is %s", conv.Running, conv.Stop, conv.Calls[0].Shown())
 	}
 	s.apply(session.SessionStart{}, ask("second"), session.TurnEnd{StopReason: session.StopEndTurn})
-	stops := 0
-	for _, e := range told(s.read(t)).Entries {
-		if _, ok := e.(*session.Stop); ok {
-			stops++
+	past := s.read(t)
+	for what, said := range map[string][]Said{
+		"a session that was opened again": past.Said, "one of which no more than the prompts is left": {{Update: ask("first")}, {Update: ask("second")}},
+	} {
+		stops := 0
+		for _, e := range told(Past{Said: said}).Entries {
+			if _, ok := e.(*session.Stop); ok {
+				stops++
+			}
 		}
+		check.Equal(t, stops, 2, "of "+what+" %d turns have ended")
 	}
-	check.Equal(t, stops, 2, "%d turns have ended")
 }
 
 // script is a conversation in few words: "u:" the user, "a:" the agent, "t:" a prompt of ours, "m:" more of the user's
@@ -770,6 +775,10 @@ func TestALongTurnIsWrittenMeanwhile(t *testing.T) {
 				s.apply(session.Waiting{ToolCallID: fmt.Sprint(i), Open: true})
 			}
 			return pending
+		},
+		"the turn's end": func(s *stage) int64 {
+			s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+			return 1
 		},
 		"a moment later": func(s *stage) int64 {
 			s.apply(agentSays("1", "so"))
