@@ -197,6 +197,18 @@ func TestUnsavedTextThatWasSaved(t *testing.T) {
 	})
 }
 
+// Of a file that was never saved its text in the editor is attached.
+func TestAFileThatWasNeverSaved(t *testing.T) {
+	atTypist(t, "", func(n *typist) {
+		n.typed = map[string]string{"new": "mine"}
+		c := inFolder(n.dir)
+		c.Files = buffers.New(n)
+		got := make(chan session.Content, 1)
+		file{path: "new"}.read(c, func(content session.Content, _ string) { got <- content })
+		check.Equal[session.Content](t, <-got, session.Resource{URI: "file://" + n.dir + "/new", Text: "mine"}, "attached is %+v")
+	})
+}
+
 // A prompt that has waited takes what Neovim lists by then, and says so if Neovim is busy.
 func TestUnsavedTextOfAPromptThatHasWaited(t *testing.T) {
 	atTypist(t, "a b", func(n *typist) {
