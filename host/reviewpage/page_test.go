@@ -141,6 +141,11 @@ func TestRowsFollowEdits(t *testing.T) {
 	if r, ok := p.Row(3, p.Seq()); !ok || r.Source != "a" {
 		t.Errorf("the row is %q", r.Source)
 	}
+	p.Set([]*Block{block(0, "title"), block(3, "new", "new"), block(2, "d")})
+	p.Take(1 << 20)
+	if r, ok := p.Row(4, seen); !ok || r.Source != "d" {
+		t.Errorf("the row below a block that is gone has become %q", r.Source)
+	}
 	p.Reset()
 	if _, ok := p.Row(0, seen); ok || !p.Dirty() {
 		t.Error("a row of a page that is to be filled anew is known")

@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -164,5 +165,34 @@ func TestDecodeOfAnEnvironment(t *testing.T) {
 	got := Decode[New](map[string]any{"agent": agent}).Agent.Env
 	if want := (map[string]string{"N": "7", "T": "text", "E": "", "F": "1.5", "B": "true", "L": ""}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// narrow takes so many bytes, and then no more.
+type narrow int
+
+func (n *narrow) Write(b []byte) (int, error) {
+	if *n -= narrow(len(b)); *n < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(b), nil
+}
+
+// However much of a value Neovim has got when it goes away, packing it fails.
+func TestPackingFailsWhenNeovimGoes(t *testing.T) {
+	code := 7
+	for _, value := range []any{
+		"text", 7, true, 0.5, nil, &code, named("a"), []named{"a"}, []any{1, "a"}, []string{"a"}, []int{1}, []float64{1},
+		map[string]any{"a": 1}, map[string][]int{"a": {1}}, Fill{Lines: Lines{Lines: []string{"a"}}, Buf: 3, Done: true},
+		Changes{In: In{1}, Files: []ChangedFileAt{{At: 2}}}, Option{Value: true}, Terminal{ExitCode: &code},
+	} {
+		var whole bytes.Buffer
+		must.Do(t, msgpack.NewEncoder(&whole).Encode(Packed{value}))
+		for n := range whole.Len() {
+			room := narrow(n)
+			if msgpack.NewEncoder(&room).Encode(Packed{value}) == nil {
+				t.Errorf("%T of %d bytes is written in %d", value, whole.Len(), n)
+			}
+		}
 	}
 }
