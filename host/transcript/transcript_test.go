@@ -328,6 +328,34 @@ func TestBlocksInAMessage(t *testing.T) {
 	}
 }
 
+// The rows of a message are told as prose once it is complete, without the empty one above it.
+func TestCompleteMessagesAreProse(t *testing.T) {
+	for _, budget := range []int{4, 1 << 20} {
+		w := newWorld()
+		tr, b := New(w.conv, w.config()), newBuffer()
+		for _, c := range []struct {
+			updates []session.Update
+			want    [][2]int
+		}{
+			{[]session.Update{says("| a |\n|---|\n")}, nil},
+			{[]session.Update{says("| b |\n| c |\n"), call(session.KindRead, session.StatusCompleted, "it")}, [][2]int{{0, 4}}},
+			{[]session.Update{session.MessageChunk{MessageID: "n", Role: session.RoleAgent, Content: session.Text{Text: "end"}}}, nil},
+			{[]session.Update{session.TurnEnd{StopReason: session.StopEndTurn}}, [][2]int{{7, 8}}},
+			{[]session.Update{session.Notice{Title: "meanwhile"}, says("\n| d |")}, nil},
+		} {
+			w.apply(c.updates...)
+			tr.Sync()
+			var got [][2]int
+			for tr.Dirty() {
+				for _, e := range b.take(t, tr, budget) {
+					got = append(got, e.Prose...)
+				}
+			}
+			check.Deep(t, got, c.want, "prose is %v after %v", c.updates)
+		}
+	}
+}
+
 // cost is what an edit brings to Neovim, in bytes and highlights.
 func cost(edits []page.Edit) (bytes, marks int) {
 	for _, e := range edits {
