@@ -309,6 +309,38 @@ func TestChangeInOtherWhiteSpace(t *testing.T) {
 	}
 }
 
+// What is looked for again is as it was until then, and in the file's present text afterwards.
+func TestAChangeIsLookedForAgain(t *testing.T) {
+	s, dir, may := newScene(t)
+	path := must.Write(t, dir, "a", "1\n2\n")
+	told := replacing(path, "2", "two")
+	s.tells("c", told)
+	may <- struct{}{}
+	check.Equal(t, s.located("c")[0].New, "1\ntwo\n", "at first the file becomes %q")
+	must.Write(t, dir, "a", "0\n1\n2\n")
+	again := make(chan string, 1)
+	s.on(func() {
+		s.LookAgain(s.call("c"))
+		s.WhenLocated(s.call("c"), func() { again <- s.Files(s.call("c"))[0].New })
+		check.Equal(t, s.Files(s.call("c"))[0].New, "1\ntwo\n", "in between it becomes %q")
+	})
+	may <- struct{}{}
+	check.Equal(t, <-again, "0\n1\ntwo\n", "then it becomes %q")
+
+	given := diff.FileDiff{Path: path, Located: true, Old: "old\n", New: "new\n"}
+	s.on(func() {
+		was := s.Changes(s.call("c"))[0]
+		now, before := s.Replace(s.call("c"), replacing(path, "old", "new"), given)
+		if before != was || now.Looked != was.Looked+1 || now.File.New != "new\n" {
+			t.Errorf("what replaces it is %+v, instead of %+v", now, before)
+		}
+		check.Equal(t, s.whole.size, len("old\nnew\n"), "%d bytes are kept")
+	})
+	if f := s.tells("c", replacing(path, "old", "new"))[0]; f.New != "new\n" {
+		t.Errorf("what is told as it was replaced is looked for: %+v", f)
+	}
+}
+
 // A session is not kept from its work by a large change.
 func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	s, dir, may := newScene(t)
@@ -317,6 +349,10 @@ func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	if f := s.tells("c", replacing(path, old, old+"more\n"))[0]; len(f.Hunks) != 0 || f.Note == "" {
 		t.Errorf("at first it is %+v", f)
 	}
+	moved := replacing(path, old, old+"more\n")
+	moved.Operation, moved.OldPath = session.OperationMove, dir+"/b"
+	f := s.tells("moved", moved)[0]
+	check.Deep(t, *f, diff.FileDiff{Path: path, OldPath: dir + "/b", Operation: session.OperationMove, Note: f.Note}, "a move is at first %+v")
 	close(may)
 	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
 		t.Errorf("then it is +%d %q", f.Added, f.Note)

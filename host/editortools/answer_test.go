@@ -1,6 +1,8 @@
 package editortools
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,12 +25,17 @@ func TestPlaces(t *testing.T) {
 	}}
 	want := "2 places:\na.go:3:6: func parse() {\n/usr/x.go:9: function f\n(a language server was too slow or failed: there may be more)"
 	check.Equal(t, c.places(m), want, "got\n%s")
-	m = rpc.EditorToolDone{}
-	for range 1000 {
-		m.Places = append(m.Places, rpc.EditorPlace{Path: "/p/a.go", Line: 1})
-	}
-	if got := c.places(m); !strings.HasPrefix(got, "1000 places:\n") || !strings.HasSuffix(got, "\n+900 more") {
-		t.Errorf("got\n%s", got)
+	m = rpc.EditorToolDone{Places: []rpc.EditorPlace{
+		{Path: "/p/a.go", Line: 3, Kind: "method", Name: "parse", Container: "Reader", Text: "func (r Reader) parse() {"},
+		{Path: "/p/a.go", Line: 4, Text: strings.Repeat("x", maxLine+1)},
+	}}
+	want = "2 places:\na.go:3: method parse in Reader: func (r Reader) parse() {\na.go:4: " + strings.Repeat("x", maxLine)
+	check.Equal(t, c.places(m), want, "of places with their text: %s")
+	for n, end := range map[int]string{maxListed: "a.go:1", maxListed + 1: "\n+1 more", 1000: "\n+900 more"} {
+		m.Places = slices.Repeat([]rpc.EditorPlace{{Path: "/p/a.go", Line: 1}}, n)
+		if got := c.places(m); !strings.HasPrefix(got, fmt.Sprintf("%d places:\na.go:1\n", n)) || !strings.HasSuffix(got, end) {
+			t.Errorf("of %d places\n%s", n, got)
+		}
 	}
 	found := rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{{Path: "/p/a.go", Line: 1, Column: 2, Severity: "error", Message: "no"}},
 		Counted: rpc.EditorCounted{Paths: []string{"/p/a.go", "/p/.env"}, Counts: []int{9999, 7}}}

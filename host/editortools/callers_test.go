@@ -38,11 +38,16 @@ func TestWhoseACallIs(t *testing.T) {
 	want(map[string]any{"claudecode/toolUseId": "call"}, two, nil)
 	want(map[string]any{"x": map[string]any{"callId": "call"}}, two, nil)
 	_, turn, _ := c.find(t.Context(), said{call: "call"})
+	c.Seen("first", one)
 	c.Forget(two)
 	if turn.ctx.Err() == nil {
 		t.Error("a call goes on without its session")
 	}
 	want(nil, one, nil)
+	c.Begin(two)
+	want(map[string]any{"sessionId": "s1"}, one, nil)
+	want(map[string]any{"callId": "first"}, one, nil)
+	want(map[string]any{"sessionId": "s2"}, nil, errManyTurns)
 }
 
 // A call may come before the agent tells of it.

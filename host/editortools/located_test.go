@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -44,7 +46,11 @@ func TestLocated(t *testing.T) {
 	c := &call{Caller: &Caller{
 		Base: feature.Base{Folder: folder.Folder{Cwd: dir, Roots: []string{dir}}},
 		Private: func(listed, counted []string) map[string]bool {
-			return map[string]bool{dir + "/.env": true, dir + "/.more": true}
+			private := map[string]bool{}
+			for _, path := range slices.Concat(listed, counted) {
+				private[path] = strings.HasPrefix(filepath.Base(path), ".")
+			}
+			return private
 		},
 	}}
 	write(".env", "KEY=1\n")
