@@ -258,6 +258,20 @@ func TestOf(t *testing.T) {
 		{"a folder", session.Diff{Path: "/a", Operation: session.OperationAdd, FileType: "directory"}, Now{}, "add +0 -0: folder\n"},
 		{"a link", session.Diff{Path: "/a", FileType: "symlink"}, Now{}, "modify +0 -0: symbolic link\n"},
 		{"nothing told", session.Diff{Path: "/a"}, Now{Text: ptr("a\n")}, "modify +0 -0: the agent says nothing more about it\n"},
+		{"nothing told of what is gone", session.Diff{Path: "/a"}, Now{}, "modify +0 -0: the agent says nothing more about it\n"},
+		{
+			"a whole text of what is gone", session.Diff{Path: "/a", Operation: session.OperationModify, NewText: ptr("a\n")}, Now{},
+			"modify +1 -0: no such file: as the agent sent it\n0+a\n",
+		},
+		{"a new file, nothing told", session.Diff{Path: "/a", Operation: session.OperationAdd}, Now{Text: ptr("a\n")}, "add +1 -0 located\n1+a\n"},
+		{
+			"a patch of what is gone", session.Diff{Path: "/a", Patch: gitPatch}, Now{},
+			"modify +1 -1: no such file: as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
+		},
+		{
+			"in a line that has other unsaved text", change("x", "y"), Now{Text: ptr("x and mine\n"), Disk: ptr("x\n")},
+			"modify +1 -1 located\n1-[x] and mine\n1+[y] and mine\n",
+		},
 		{
 			"a patch", session.Diff{Path: "/a", Patch: gitPatch}, Now{Text: ptr(ten)},
 			"modify +1 -1 located\n3 3\n4 4\n5-5\n5+five\n6 6\n7 7\n",
@@ -495,7 +509,7 @@ func TestAlike(t *testing.T) {
 	f := Of(change("5\n", "five\n"), Now{Text: ptr(ten)})
 	for want, others := range map[bool][]session.Diff{
 		true:  {change("a\n5\nb\n", "a\nfive\nb\n"), change("  5\n", "\tfive\n"), change("5", "five")},
-		false: {change("5\n", "six\n"), change("4\n5\n", "five\n"), change("five\n", "5\n"), change("5\n", "")},
+		false: {change("", "5\nfive\n"), change("5\n", "six\n"), change("4\n5\n", "five\n"), change("five\n", "5\n"), change("5\n", "")},
 	} {
 		for _, d := range others {
 			g := Told(d)

@@ -103,6 +103,7 @@ func TestWhole(t *testing.T) {
 	}{
 		{"", "", session.OperationAdd, "empty file", 0},
 		{"", "a\n", session.OperationAdd, "", 1},
+		{"", "\n", session.OperationAdd, "", 1},
 		{"a\n", "a\n", session.OperationModify, "nothing changes", 0},
 		{"a\n", "a", session.OperationModify, newlineAlone, 1},
 		{"a\n", "", session.OperationModify, "", 1},

@@ -76,11 +76,26 @@ func TestAccessToAFile(t *testing.T) {
 	}
 	check.Equal(t, none.Access(Request{File: rules.Path{Given: "/x", Real: "/x"}, Roots: []string{"/"}}), free,
 		"below the root of all: %+v")
-	for a, want := range map[Access]string{
-		{Outside: true, Private: true}: "it leads to /r, which is private",
-		{Outside: true}:                "it leads to /r, outside of the session's folder",
-		{}:                             "a rule asks about it",
+}
+
+// Why a file is asked about is said with the file that it leads to, if it has another name.
+func TestReasonsOfAccess(t *testing.T) {
+	for _, c := range []struct {
+		access    Access
+		same, led string
+	}{
+		{Access{link: "/p/real"}, "it is the same file as /p/real, which is private", "which is a file with several names, of which one may be private"},
+		{Access{link: "/p/.env"}, "it is the same file as /p/.env, which is private", "which is the same file as /p/.env, which is private"},
+		{Access{Private: true, Outside: true}, "it is private", "which is private"},
+		{Access{Outside: true}, "it is outside of the session's folder", "outside of the session's folder"},
+		{Access{}, "a rule asks about it", ""},
 	} {
-		check.Equal(t, a.Reason("/x", "/r"), want, "it is asked about as %q")
+		check.Equal(t, c.access.Reason("/p/a", "/p/a"), c.same, "of %+v it is said %q", c.access)
+		led := "it leads to /p/real, " + c.led
+		if c.led == "" {
+			led = c.same
+		}
+		check.Equal(t, c.access.Reason("/p/a", "/p/real"), led, "of %+v, by a link, it is said %q", c.access)
 	}
+	check.Equal(t, Access{link: "/p/a"}.Reason("/p/a", "/p/a"), "it is a file with several names, of which one may be private", "of several names it is said %q")
 }

@@ -119,6 +119,8 @@ func TestWhatDecides(t *testing.T) {
 	}{
 		"nothing":                  {nil, nil, once, "", "", ""},
 		"allowed":                  {[]rules.Rule{{Action: rules.Allow}}, nil, once, "yes", "Allowed by your rule 1: everything", ""},
+		"allowed to this agent":    {[]rules.Rule{{Agents: []string{"puppet"}, Action: rules.Allow}}, nil, once, "yes", "Allowed by your rule 1: agent puppet", ""},
+		"allowed to another agent": {[]rules.Rule{{Agents: []string{"marionette"}, Action: rules.Allow}}, nil, once, "", "", ""},
 		"rejected":                 {[]rules.Rule{{Action: rules.Reject}}, nil, once, "no", "Rejected by your rule 1: everything", ""},
 		"allowed, with no answer":  {[]rules.Rule{{Action: rules.Allow}}, nil, once[1:], "", "", "rule 1 would allow it, but the agent offers no such answer"},
 		"rejected, with no answer": {[]rules.Rule{{Action: rules.Reject}}, nil, once[:1], "", "", "rule 1 would reject it, but the agent offers no such answer"},
