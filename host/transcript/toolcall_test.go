@@ -115,6 +115,11 @@ func TestWhatACallIsAbout(t *testing.T) {
 		{session.KindRead, "ReadFile", "ReadFile", a, 0, "", "src/a.lua"},
 		{session.KindRead, "ReadFile", "2", a, 0, "", "src/a.lua  2"},
 		{session.KindRead, "", "Look at it", a, 0, "", "src/a.lua  Look at it"},
+		{session.KindRead, "", "Look at xa.lua", a, 0, "", "src/a.lua  Look at xa.lua"},
+		{session.KindRead, "", "Look at a.luax, a.lua:4", a, 0, "", "src/a.lua:4"},
+		{session.KindRead, "", "Look at my-a.lua", a, 0, "", "src/a.lua  Look at my-a.lua"},
+		{session.KindRead, "", "Look at _a.lua", a, 0, "", "src/a.lua  Look at _a.lua"},
+		{session.KindRead, "", "Look at a.lua2", a, 0, "", "src/a.lua  Look at a.lua2"},
 		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "src/a.lua  it"},
 		{session.KindFetch, "", "it", "", 0, `{"path": "/project/src/a.lua"}`, "it"},
 		{session.KindRead, "", "it", "", 0, `{"path": "/project/src/a.lua", "x": "` + strings.Repeat("x", maxInput) + `"}`, "it"},
@@ -149,9 +154,15 @@ func TestClip(t *testing.T) {
 	}{
 		{7, 2, text, "", 0}, {6, 2, text, "", 0}, {5, 2, "1\n2\n3", "6\n7", 2}, {3, 0, "1\n2\n3", "", 4}, {2, 2, "", "6\n7", 5}, {2, 1, "1", "7", 5},
 	} {
-		first, last, hidden := clip(text, test.n, test.tail)
-		if first != test.first || last != test.last || hidden != test.hidden {
-			t.Errorf("%d lines, %d from the end: %q, %q, %d", test.n, test.tail, first, last, hidden)
+		for _, one := range []string{"1", ""} { // the first line
+			text, want := one+text[1:], test.first
+			if test.first != "" {
+				want = one + want[1:]
+			}
+			first, last, hidden := clip(text, test.n, test.tail)
+			if first != want || last != test.last || hidden != test.hidden {
+				t.Errorf("%d lines of %q, %d from the end: %q, %q, %d", test.n, text, test.tail, first, last, hidden)
+			}
 		}
 	}
 }
