@@ -222,9 +222,13 @@ func TestNoPlaceForTheSocket(t *testing.T) {
 func TestWhereTheServerWasStarted(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.Symlink(dir, dir+"/link"))
-	_, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	s, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	told := 0
+	s.config.Connected = func() { told++ }
 	g.noteCame("/no/such/./folder")
 	g.noteCame(dir + "/link")
+	g.noteCame(dir)
+	check.Equal(t, told, 2, "that an agent has started it in a folder is told %d times")
 	for folder, want := range map[string]bool{"/no/such/folder": true, "/no/such/other": false, dir: true, "/": false} {
 		check.Equal(t, g.Came(folder), want, "that it was started in %[2]s is %[1]v", folder)
 	}
@@ -233,7 +237,9 @@ func TestWhereTheServerWasStarted(t *testing.T) {
 // An agent has the tools that are offered to it, and the user's own.
 func TestWhichToolsAnAgentHas(t *testing.T) {
 	g := &Grant{offer: rpc.EditorTools{Tools: []string{"read"}, Own: []rpc.UserTool{{Name: "deploy"}}}}
-	for tool, want := range map[string]bool{"read_buffer": true, "show": true, "rename": false, "deploy": true, "none": false} {
+	for tool, want := range map[string]bool{"read_buffer": true, "show": true, "rename": false, "definition": false, "deploy": true, "none": false} {
 		check.Equal(t, g.Has(tool), want, "that it has %[2]s is %[1]v", tool)
 	}
+	g.offer.Servers = true
+	check.Equal(t, g.Has("definition"), true, "that it has what language servers answer is %v")
 }

@@ -91,5 +91,6 @@ func TestLinesOfALongFile(t *testing.T) {
 func TestTail(t *testing.T) {
 	text := strings.Repeat("x", maxBytes)
 	check.Equal(t, tail(text), text, "it is %s")
+	check.Equal(t, tail("a"+text), "+1 bytes before\n"+text, "it is %s")
 	check.Equal(t, tail("ab"+text), "+2 bytes before\n"+text, "it is %s")
 }

@@ -88,13 +88,15 @@ func TestWordsOfAnswers(t *testing.T) {
 	}{
 		{"open_files", "", rpc.EditorToolDone{Files: []rpc.EditorFile{
 			{Path: "/p/a.go", Current: true, Visible: true, Modified: true, Line: 3}, {Path: "/p/b.go", Visible: true, Line: 1}, {Path: "/p/c.go"},
-		}}, "3 files are open:\na.go (current, modified, cursor in line 3)\nb.go (visible, cursor in line 1)\nc.go"},
+			{Path: "/p/d.go", Modified: true},
+		}}, "4 files are open:\na.go (current, modified, cursor in line 3)\nb.go (visible, cursor in line 1)\nc.go\nd.go (modified)"},
 		{"workspace_symbols", `{"query":"pa"}`, rpc.EditorToolDone{Places: []rpc.EditorPlace{
 			{Path: "/p/a.go", Line: 3, Kind: "method", Name: "parse", Container: "Reader"},
 		}}, "1 place:\na.go:3: method parse in Reader"},
 		{"symbols", `{"path":"a.go"}`, rpc.EditorToolDone{Places: []rpc.EditorPlace{
 			{Path: "/p/a.go", Line: 1, EndLine: 9, Kind: "class", Name: "Reader"}, {Path: "/p/a.go", Line: 2, EndLine: 2, Kind: "method", Name: "parse", Depth: 1},
-		}}, "2 symbols:\nclass Reader  1-9\n  method parse  2"},
+			{Path: "/p/a.go", Line: 3, Name: "x", Depth: 12},
+		}}, "3 symbols:\nclass Reader  1-9\n  method parse  2\n" + strings.Repeat(" ", 20) + "x  3"},
 		{"symbols", `{"path":"a.go"}`, rpc.EditorToolDone{Partial: true}, "no symbols\n(a language server was too slow or failed: there may be more)"},
 		{"diagnostics", "{}", rpc.EditorToolDone{Diagnostics: []rpc.EditorDiagnostic{
 			{Path: "/p/a.go", Line: 1, Column: 2, Severity: "error", Message: "not\nused", Source: "lint", Code: "U1"},
@@ -203,6 +205,20 @@ func TestOwnToolWithoutArguments(t *testing.T) {
 	got, _ := inTurn(t, caller, rpc.EditorTools{Own: []rpc.UserTool{{Name: "deploy"}}}, nvim)("deploy", "")
 	check.Equal(t, got, "deployed", "it says %q")
 	check.Equal(t, nvim.asked.Own, "{}", "Neovim gets %s")
+}
+
+// A tool of the user's gets arguments only as its schema has them.
+func TestOwnToolWithASchema(t *testing.T) {
+	offer := rpc.EditorTools{Own: []rpc.UserTool{{Name: "deploy", Schema: `{"type":"object","properties":{"to":{"type":"string"}},"required":["to"]}`}}}
+	for args, fits := range map[string]bool{`{"to":"here"}`: true, `{"to":7}`: false, "{}": false, "": false} {
+		asked := false
+		caller := &Caller{Ask: func(_ Question, done func(error)) { asked = true; done(nil) }}
+		nvim := &answering{answer: rpc.EditorToolDone{Text: "deployed"}}
+		got, failed := inTurn(t, caller, offer, nvim)("deploy", args)
+		if failed == fits || asked != fits || !fits && !strings.HasPrefix(got, "the arguments do not match the schema: ") {
+			t.Errorf("with %q it says %q, and the user was asked: %v", args, got, asked)
+		}
+	}
 }
 
 // A task runs as the user has written it, once they allow that; the agent gets its output, or why there is none.

@@ -37,6 +37,7 @@ func TestWhoseACallIs(t *testing.T) {
 	c.Seen("call", two)
 	want(map[string]any{"claudecode/toolUseId": "call"}, two, nil)
 	want(map[string]any{"x": map[string]any{"callId": "call"}}, two, nil)
+	want(map[string]any{"x": map[string]any{"y": map[string]any{"callId": "call"}}}, nil, errManyTurns)
 	_, turn, _ := c.find(t.Context(), said{call: "call"})
 	c.Seen("first", one)
 	c.Forget(two)
