@@ -485,6 +485,32 @@ func TestLastingAnswers(t *testing.T) {
 	})
 }
 
+// A request that comes before an answer is kept waits for that, and is answered as it.
+func TestTheSameIsAskedAsAnAnswerIsKept(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		d.rules(nil)
+		var got []string
+		ask := func(id string) {
+			d.Ask(session.PermissionRequest{
+				Context: context.Background(), Reply: func(option string) { got = append(got, id+" "+option) },
+				Options: []session.PermissionOption{{ID: "once", Kind: "allow_once"}, {ID: "always", Name: "Always", Kind: "allow_always"}},
+				Call: session.ToolCallPatch{
+					ID: id, Kind: acp.Set(session.KindExecute), RawInput: acp.Set(json.RawMessage(`{"command":"make"}`)),
+				},
+			})
+		}
+		d.on(func() { ask("one") })
+		d.settle()
+		p := d.open()
+		d.on(func() {
+			d.Respond(p.id, "always")
+			ask("two")
+		})
+		d.settle()
+		check.Slice(t, got, []string{"one always", "two always"}, "answered are %q")
+	})
+}
+
 // A rule that cannot be followed, as the agent has no such answer, has the user asked; what it rejects is said.
 func TestRulesAnswer(t *testing.T) {
 	atDesk(t, func(d *desk) {

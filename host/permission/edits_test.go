@@ -374,6 +374,7 @@ func TestToolsAsk(t *testing.T) {
 		if p.command.Line() != "go test" || p.call.Kind != session.KindExecute || p.asked.Options[1].Name != "Always allow this command in this project" {
 			t.Errorf("asked is %+v, %+v", p.command, p.call)
 		}
+		check.Equal(t, p.asked.CancelsTurn, true, "not to answer cancels the turn: %v")
 		if d.answer("allow"); len(*command) != 1 || (*command)[0] != nil {
 			t.Errorf("allowed: %v", *command)
 		}

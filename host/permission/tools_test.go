@@ -38,6 +38,7 @@ func TestToolsMayNotSeeAFile(t *testing.T) {
 		var got []error
 		d.Allow(context.Background(), outside, func(_ string, err error) { got = append(got, err) })
 		d.settle()
+		check.Equal(t, d.open().file.Given, outside, "asked about is %s")
 		d.answer("reject")
 		if len(got) != 1 || !errors.Is(got[0], ErrNotAllowed) || !strings.Contains(got[0].Error(), "outside of the session's folder") {
 			t.Errorf("the tool hears %v", got)

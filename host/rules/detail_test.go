@@ -715,6 +715,7 @@ func TestPatternsWithOptionsBetween(t *testing.T) {
 func TestCodeOfInterpreters(t *testing.T) {
 	for line, want := range map[string]bool{
 		"python -c x": true, "python3.12 -Ic x": true, "python x.py": false, "python -u x.py -c y": false, "python": true, "python -": true, "python -W a -c x": true, "python -Wa x.py": false, "python -W x.py": true, "python -m x": false, "python -mx -c y": false, "python '' -c x": true, "node --test-only -e x": false, "node --require a": true, "node --opt=a x.js -e y": false, "node --opt a=b -e y": true, "python -m code": true, "python -mpdb x": true, "python -m": false, "python --version": false, "python -V": false, "python --help": false, "ruby -v": false, "ruby -h": false, "python ?": true, "python x.py -c y": false, "python -- x.py": false, "python /dev/stdin": true,
+		"python --a x --b y -c z": false, "python --a x -c z": true,
 		"python -X a x.py": false, "node -e x": true, "node -pe x": true, "node --eval=x": true, "node --print x": true, "node -r a x.js": false, "node -r a": true, "node --require a x.js": false, "node --import=a x.js": false, "node --test": false, "node --new x.js": false, "node --new a x.js": false, "node --new=a x.js": false, "node -ra": true, "node -r␣a;b": true,
 		"perl -ne x": true, "perl -Mx f": false, "perl -M;x f": true, "perl -I a f": false, "perl -n f": false, "php -r x": true, "php -f x": false, "php -d a=b x": false, "bun x": false, "bun": false, "bun -e x": true, "ruby -rx f": false, "Rscript -e x": true, "Rscript": false, "lua -l a f": false, "lua -l␣a(b f": true, "lua -l a": true,
 	} {
@@ -792,6 +793,9 @@ func TestNamesInTexts(t *testing.T) {
 	}
 	got := List{Private: []string{"**/.env", "/keys/**", "~/.ssh/*", "/**", "a/b", "/p/link/x", "/one"}}.PrivateFolders(r)
 	check.Slice(t, got, []string{"/keys", "/home/me/.ssh", "/etc/x", "/one"}, "private folders are %q")
+	lost := r
+	lost.Resolve = func(string) string { return "" }
+	check.Slice(t, List{Private: []string{"/keys/**"}}.PrivateFolders(lost), nil, "where nothing can be resolved they are %q")
 	unclear := request(Request{Kind: "edit", Paths: named("/p/x")})
 	unclear.Paths[0].Real = ""
 	if got := (List{Rules: []Rule{{Action: Allow}}}).Decide(unclear); got.Action != Ask || got.Why != "it is not clear which file `/p/x` is" {

@@ -394,7 +394,7 @@ var plain = []string{
 	"xargs -I{} make -C {} all", "ls -d */ | xargs -n1 make -C", "ls -d */ | xargs -n 1 make -C", "parallel make ::: a b", "docker ps -q | xargs docker rm", "go list ./... | xargs go test", "ssh h sudo systemctl restart nginx",
 	"ssh h time ls", "flock l sudo make", "docker inspect --format '{{.State}}' c", "kubectl get pods -o jsonpath='{.items[*].metadata.name}'", "kubectl apply -f - <<E\ncommand: ls\nE", "kustomize build . | kubectl apply -f -", "cat x | docker load", "docker exec -i db psql < x.sql",
 	"docker buildx build -t x --push .", "brew install jq", "gh extension list", "gh pr list --json number,title", "perl -I. x.pl", "perl -Ilib -c f", "aws ec2 describe-instances --filters 'Name=tag,Values=[a]'", "kubectl patch d x --patch '{\"spec\":{\"replicas\":2}}'",
-	"jobs -l", "tar xIf zstd a", "tar czf a.tgz d", "npx prettier --check .", "npx eslint --ext .ts src", "git send-email --smtp-server=mail.example.org x.patch", "git config --get help.autocorrect", "gawk --assign x=1 '{print x}' f",
+	"jobs -l", "sudo env", "nohup nice", "time env", "tar xIf zstd a", "tar czf a.tgz d", "npx prettier --check .", "npx eslint --ext .ts src", "git send-email --smtp-server=mail.example.org x.patch", "git config --get help.autocorrect", "gawk --assign x=1 '{print x}' f",
 	"sed --expr='s/a/b/' f", "man --pager=cat ls", "docker run --user 1000 img ls", "awk -F $'\\t' '{print $1}' f", "grep $'\\t' f", "m4 -DX=1 a.m4", "python3 -m pytest",
 	"cat > main.go <<'E'\npackage main\nE\ngo run main.go", "cat > x.sh <<'E'\necho hi\nE\nchmod +x x.sh",
 }
