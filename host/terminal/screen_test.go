@@ -41,6 +41,7 @@ var inputs = []struct{ name, input, want string }{
 	{"text over a tab", "\tb\rxy", "xy      b"},
 	{"tab at the edge", "a\t\t\t\tb", "a\t\t\tb"},
 	{"tab stops", "\x1b[3g\x1b[5G\x1bH\rabcdefgh\r\tX\r\n", "abcdXfgh\n"},
+	{"no tab stops", "\x1b[3gabcdefgh\r\tX", "abcdefgh" + strings.Repeat(" ", 11) + "X"},
 	{"back tab", "abcdefghijkl\x1b[ZX", "abcdefghXjkl"},
 	{"colours", "\x1b[1;31mred\x1b[0m \x1b[38;5;208morange\x1b[m\r\n", "red orange\n"},
 	{"soft wrap", strings.Repeat("0123456789", 7) + "\r\n", strings.Repeat("0123456789", 7) + "\n"},

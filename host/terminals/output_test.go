@@ -18,8 +18,12 @@ func TestOutput(t *testing.T) {
 		t.Errorf("%s, %d lines", got, s.Total)
 	}
 	check.Deep(t, s.Lines[3].Marks, []styled.Mark{{Col: 2, EndCol: 5, Group: styled.Ansi0 + 1}}, "the colours shown are %+v")
-	s = Output("\x1b[38;2;1;2;3mof no name\x1b[m", 10)
-	check.Equal(t, len(s.Lines[0].Marks), 0, "a colour that has no name is shown by %d marks")
+	for _, colour := range []string{"2;1;2;3", "5;16"} {
+		s = Output("\x1b[38;"+colour+"mof no name\x1b[m", 10)
+		check.Equal(t, len(s.Lines[0].Marks), 0, colour+", which has no name, is shown by %d marks")
+	}
+	s = Output("\x1b[38;5;15mwhite", 10)
+	check.Deep(t, s.Lines[0].Marks, []styled.Mark{{Col: 0, EndCol: 5, Group: styled.Ansi0 + 15}}, "the last named colour is shown as %+v")
 	s = Output(strings.Repeat("line\n", 1000)+"last", 3)
 	if len(s.Lines) != 3 || s.Lines[2].Text != "last" || s.Total != 1001 {
 		t.Errorf("%d of %d lines, %v", len(s.Lines), s.Total, s.Lines)

@@ -60,10 +60,12 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	told()
 
 	call := &session.ToolCall{Content: []session.ToolCallContent{
-		session.TerminalRef{TerminalID: "c"}, session.TerminalRef{TerminalID: "a"},
+		session.ContentItem{Content: session.Text{Text: "text"}}, session.TerminalRef{TerminalID: "c"}, session.TerminalRef{TerminalID: "a"},
 	}}
 	s.Observe(call)
 	expect("3 c  true")
+	s.Observe(call)
+	expect("") // nothing new
 	call.RawInput = json.RawMessage(`{"command": "make all"}`)
 	s.Observe(call)
 	expect("3 c make all true") // a has a command
@@ -93,8 +95,23 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	if screen, _ := s.Screenful("d", 1); !screen.Behind || screen.State != "" {
 		t.Errorf("d shows %+v", screen)
 	}
+	s.Update(session.TerminalPatch{ID: "d", Exit: acp.Set(session.TerminalExit{})})
+	told()
+	if screen, _ := s.Screenful("d", 1); screen.Behind {
+		t.Errorf("once it has ended d shows %+v", screen)
+	}
+	s.Update(session.TerminalPatch{ID: "d", Exit: acp.Null[session.TerminalExit]()})
+	told()
 	s.Behind(nil)
 	expect("4 d  false")
+
+	none := rpc.InTerminal{Terminal: 99}
+	s.Show(rpc.TerminalShow{InTerminal: none, Anew: true, Cols: 80, Rows: 24})
+	s.Keys(rpc.TerminalKeys{InTerminal: none, Keys: "x"})
+	s.Keys(rpc.TerminalKeys{InTerminal: rpc.InTerminal{Terminal: 1}, Keys: "x"}) // which the agent runs
+	s.Focus(rpc.TerminalFocus{InTerminal: none, Focused: true})
+	s.Shut(rpc.TerminalShut{InTerminal: none})
+	expect("")
 
 	if _, err := s.Get("a"); err == nil {
 		t.Error("the agent may kill what it runs itself through this client")
@@ -179,6 +196,10 @@ func TestWhatIsKeptOfATerminal(t *testing.T) {
 		ID: "a", Command: acp.Set("make"), Cwd: acp.Set("/src"), Size: acp.Set(session.TerminalSize{Cols: 20, Rows: 5}),
 	})
 	s.Update(session.TerminalChunk{ID: "a", Data: []byte(strings.Repeat("line\n", 99) + "10%\r20%"), Plain: true})
+	s.Update(session.TerminalPatch{ID: "narrow", Size: acp.Set(session.TerminalSize{Cols: 20, Rows: 5})})
+	s.Update(session.TerminalChunk{ID: "narrow", Data: []byte(strings.Repeat("a", 25) + "\rb"), Plain: true})
+	screen, _ := s.Screenful("narrow", 1)
+	check.Equal(t, screen.Lines[0].Text, strings.Repeat("a", 20)+"baaaa", "in 20 columns it is %s")
 	runs, ok := s.Shown("a")
 	if !ok || !runs.Exit.IsZero() {
 		t.Errorf("of a command that runs %+v is kept, %v", runs.Exit, ok)
@@ -187,7 +208,7 @@ func TestWhatIsKeptOfATerminal(t *testing.T) {
 	kept, _ := s.Shown("a")
 	again, _ := shown()
 	again.Update(kept)
-	screen, _ := again.Screenful("a", 2)
+	screen, _ = again.Screenful("a", 2)
 	if screen.Total != 100 || screen.Lines[0].Text != "line" || screen.Lines[1].Text != "20%" || screen.State != "killed by SIGINT" {
 		t.Errorf("of it %+v is shown", screen)
 	}

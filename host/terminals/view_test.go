@@ -1,6 +1,7 @@
 package terminals
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -67,6 +68,17 @@ func TestWhatABufferShows(t *testing.T) {
 		expect("for another output", "ANEW other|END [exited with code 2]")
 		show(true, 80)
 		expect("reopened", "other|END [exited with code 2]")
+		long := strings.Repeat("0123456789\n", viewLimit/10)
+		s.Update(session.TerminalPatch{ID: "a", Output: acp.Set([]byte(long)), Plain: true})
+		time.Sleep(time.Second)
+		pieces := nvim.told()
+		for i, op := range pieces {
+			_, ends := strings.CutSuffix(op.(rpc.TerminalOutput).Data, "[exited with code 2]\x1b[m")
+			check.Equal(t, ends, i == len(pieces)-1, fmt.Sprintf("of %d pieces that piece %d says the end is", len(pieces), i)+" %v")
+		}
+		if len(pieces) < 2 {
+			t.Errorf("%d bytes come in %d pieces", len(long), len(pieces))
+		}
 		s.Shut(rpc.TerminalShut{InTerminal: in})
 		s.Update(session.TerminalPatch{ID: "a", Output: acp.Set([]byte("third\n")), Plain: true})
 		expect("shut")
