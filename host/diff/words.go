@@ -119,10 +119,9 @@ func changedWords(old, text string) (from, to []Span) {
 	}
 	edits := linediff.Compare(a, b)
 	aAt, bAt := offsets(a), offsets(b)
-	lostA, lostB := 0, 0
+	lostA := 0
 	for _, e := range edits {
 		lostA += inked(a[e.A0:e.A1])
-		lostB += inked(b[e.B0:e.B1])
 		from = extend(from, old, Span{aAt[e.A0], aAt[e.A1]})
 		to = extend(to, text, Span{bAt[e.B0], bAt[e.B1]})
 	}
