@@ -459,6 +459,10 @@ func TestTold(t *testing.T) {
 		{"the text of a link", session.Diff{Path: "/a", FileType: "symlink", NewText: ptr("b")}, "modify +1 -0\n0+b\n"},
 		{"a newline", change("a", "a\n"), "modify +0 -0: only the newline at its end changes\n"},
 		{"a patch has its own numbers", session.Diff{Path: "/a", Patch: gitPatch}, "modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n"},
+		{
+			"a patch of a file whose mode stays", session.Diff{Path: "/a", Patch: strings.Replace(gitPatch, "--- ", "old mode 100644\nnew mode 100644\n--- ", 1)},
+			"modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n",
+		},
 		{"no patch", session.Diff{Path: "/a", Patch: "@@ what?"}, "modify +0 -0: the agent's patch cannot be read: it changes no file\n0 @@ what?\n"},
 		{"hunks", change(ten, strings.NewReplacer("2\n", "two\n", "9\n", "nine\n").Replace(ten)), "modify +2 -2\n0 1\n0-2\n0+two\n0 3\n0 4\n...\n0 7\n0 8\n0-9\n0+nine\n0 10\n"},
 	} {
@@ -502,6 +506,20 @@ func TestWordsOfReplacedLines(t *testing.T) {
 	from, to := Words([]string{"local a = 1", "gone"}, []string{"local b = 1"})
 	check.Deep(t, from, [][]Span{{{6, 7}}, nil}, "of the old lines %v")
 	check.Deep(t, to, [][]Span{{{6, 7}}}, "of the new lines %v")
+}
+
+// Lines are compared by their words, white space and single other characters, each with the marks that combine with it.
+func TestTokens(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "a": "a", "one two": "one| |two", "a \t b": "a| \t |b", "\t\tx": "\t\t|x", "A_0Z9az": "A_0Z9az", "a@Z[`{b": "a|@|Z|[|`|{|b",
+		"0/9:": "0|/|9|:", "((": "(|(", "größe ß": "größe| |ß", "日本": "日|本", "ひカ": "ひ|カ", "e\u0301x": "e\u0301x", "(\u0301)": "(\u0301|)",
+		"a\u00a0\u00a0b": "a|\u00a0\u00a0|b", "٣x": "٣x", "“a”": "“|a|”", "👩\u200d👧": "👩\u200d|👧",
+	} {
+		list := tokens(text)
+		check.Equal(t, strings.Join(list, "|"), want, "%q is cut to %q", text)
+		at := offsets(list)
+		check.Equal(t, at[len(list)], len(text), text+" ends at %d")
+	}
 }
 
 // Two changes are alike if the same lines come and go, wherever they stand.

@@ -109,3 +109,29 @@ func TestFiguresInWords(t *testing.T) {
 		check.Equal(t, spent(used), want, "%+v is %q", used)
 	}
 }
+
+// What a call is about is cut to the cells that there are: its end is dropped first, and of a path its beginning.
+func TestObjectsInTheirRoom(t *testing.T) {
+	path := object{path: "src/deep/down/lexer.lua:40", title: "Fix the last token"}
+	found := object{title: "asked the editor", end: " · 1000 places"}
+	for _, c := range []struct {
+		of    object
+		least int
+		room  int
+		want  string
+	}{
+		{path, 14, 60, "src/deep/down/lexer.lua:40  Fix the last token"},
+		{path, 14, 26 + 2 + leastTitle, "src/deep/down/lexer.lua:40  Fix the…"},
+		{path, 14, 26 + 1 + leastTitle, "src/deep/down/lexer.lua:40"},
+		{path, 14, 14, "…/lexer.lua:40"},
+		{object{path: "a.go"}, 4, 60, "a.go"},
+		{found, leastTitle + 14, 60, "asked the editor · 1000 places"},
+		{found, leastTitle + 14, 14 + leastTitle, "asked t… · 1000 places"},
+		{found, leastTitle + 14, 13 + leastTitle, "asked the editor"},
+		{object{title: "make"}, 4, 3, "make"},
+		{object{title: "make all of it"}, leastTitle, 9, "make all…"},
+	} {
+		check.Equal(t, c.of.least(), c.least, "%+v needs %d cells", c.of)
+		check.Equal(t, c.of.fitted(c.room), c.want, "%+v in %d cells is %q", c.of, c.room)
+	}
+}
