@@ -111,6 +111,11 @@ func cases(t *testing.T) []struct {
 		{"a folder that is new", Header{}, []Entry{
 			file(1, decided(t, review.Folder("/p/build"), review.Content{}, review.Opaque("150000 files at 12:03:44"), ""), true),
 		}},
+		{"all of it conflicts", Header{}, []Entry{{
+			ID: 1, Name: "a.lua", Open: true, Conflicts: 1,
+			File: review.File{ID: 1, Path: "/p/a.lua", Status: review.Modified, State: review.Pending, Baseline: text("x\n"), Present: text("x\n")},
+		}}},
+		{"one kept and one refused", Header{}, []Entry{file(1, decided(t, "/p/a.lua", text(long), text(changed(long, "line 5\n", "5\n", "line 20\n", "20\n")), "kr"), false)}},
 		{"a comment behind the end", Header{}, []Entry{behind}},
 		{"with others", Header{}, []Entry{several}},
 		{"the end of the file", Header{}, []Entry{file(1, decided(t, "/p/a", text("one\ntwo\n"), text("one\n2"), ""), true)}},
