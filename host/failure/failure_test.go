@@ -90,3 +90,23 @@ func TestReasonInLastWords(t *testing.T) {
 		check.Equal(t, ReasonIn(LastWords(c.stderr), c.failed), c.want, "%s: %q", name)
 	}
 }
+
+// A failure is told as one text, and briefly without what stands in brackets behind an agent's name.
+func TestWordsOfAFailure(t *testing.T) {
+	for _, c := range []struct {
+		failure      Failure
+		whole, brief string
+	}{
+		{Failure{Sentence: "It has ended."}, "It has ended.", "It has ended."},
+		{Failure{Sentence: "It has ended.", Reason: "no key."}, "It has ended: no key.", "It has ended."},
+		{Failure{Sentence: "It has ended", Reason: "no key", Advice: "Get one."}, "It has ended: no key. Get one.", "It has ended"},
+		{Failure{Sentence: "It has ended.", Advice: "Start it."}, "It has ended. Start it.", "It has ended."},
+		{Failure{Advice: "Start it."}, "Start it.", ""},
+		{Failure{Sentence: "Puppet (2) has ended (exit code 3)."}, "Puppet (2) has ended (exit code 3).", "Puppet (2) has ended."},
+		{Failure{Sentence: "Puppet (2) has ended."}, "Puppet (2) has ended.", "Puppet (2) has ended."},
+		{Failure{Sentence: "Puppet (2) (killed by SIGKILL)."}, "Puppet (2) (killed by SIGKILL).", "Puppet (2)."},
+	} {
+		check.Equal(t, c.failure.Error(), c.whole, "%+v is %q", c.failure)
+		check.Equal(t, c.failure.Brief("Puppet (2)"), c.brief, "%+v is briefly %q", c.failure)
+	}
+}

@@ -30,9 +30,8 @@ func TestWaitingPromptBecomesTheMessage(t *testing.T) {
 	tr.Await([]Waiting{waits("waiting", "one\n**two**"), waits("waiting", "three")})
 	sync()
 	shows("one\n**two**\n\nthree", 4)
-	if l := b.lines[0].String() + b.lines[1].String(); strings.Contains(l, "Bold") || !strings.Contains(l, `right More "waiting"`) {
-		t.Errorf("the prompt that waits looks so:\n%s", l)
-	}
+	const look = "|one\n    More \"one\", sign More \"▌\", right More \"waiting\"\n|**two**\n    More \"**two**\", sign More \"▌\"\n"
+	check.Equal(t, b.lines[0].String()+b.lines[1].String(), look, "the prompt that waits looks so:\n%s")
 	w.apply(session.Remark{Severity: "info", Text: "hello"})
 	sync()
 	shows("  i hello\n\none\n**two**\n\nthree", 5)
