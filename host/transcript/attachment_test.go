@@ -86,6 +86,8 @@ func TestAttached(t *testing.T) {
 		},
 		{session.Resource{URI: "nvim:thing", Text: "x"}, Attached{Name: "nvim:thing"}},
 		{session.Resource{URI: "test:thing", Text: "x"}, Attached{Name: "test:thing"}},
+		{session.Resource{URI: "%zz", Text: "x"}, Attached{Name: "%zz"}},
+		{session.Resource{URI: "http://%zz", Text: "x"}, Attached{Name: "http://%zz"}},
 	} {
 		check.Equal(t, tr.Attached(c.content), c.want, "%+v is %+v", c.content)
 	}

@@ -446,13 +446,18 @@ func TestPlace(t *testing.T) {
 		at(call(session.KindExecute, session.StatusCompleted, "do it", link, blob, output("out"), change("/project/d", numbers(1, 9, "line %d"), numbers(1, 8, "line %d")+"new\n")), "/project/a", 3),
 		session.ToolCallPatch{ID: "d", Kind: acp.Set(session.KindEdit), Title: acp.Set("closed"), Content: acp.Set([]session.ToolCallContent{change("/project/e", "a", "b")})},
 		session.ToolCallPatch{ID: "n", Kind: acp.Set(session.KindFetch), Title: acp.Set("nowhere")},
+		session.ToolCallPatch{ID: "s", Kind: acp.Set(session.KindSearch), Title: acp.Set("several"), Locations: acp.Set([]session.Location{
+			{Path: "/project/f", Line: 7}, {Path: "/etc/g"},
+		})},
 	)
+	tr.Fold(b.rowOf("several"), Open)
 	tr.Fold(0, Open)
 	tr.Fold(b.rowOf("closed"), Close)
 	b.take(t, tr, 1<<30)
 	for text, want := range map[string]string{
 		"do it": "{/project/a 3 false} true", "[b] ": "{/project/b c 7 false} true", "[audio": "{/cache/4.wav 0 true} true",
 		"+ new": "{/project/d 0 false} true", "closed": "{/project/e 0 false} true", "nowhere": "{ 0 false} false",
+		"    f:7": "{/project/f 7 false} true", "    /etc/g": "{/etc/g 0 false} true",
 	} {
 		place, ok := tr.Place(b.rowOf(text))
 		if got := fmt.Sprint(place, ok); got != want {
@@ -723,4 +728,24 @@ func TestNestedDiffsAreDrawnAgain(t *testing.T) {
 		b.take(t, tr, 1<<30)
 	}
 	check.Equal(t, b.diff(drawn(t, w.conv, w.config(), tr)), "", "%v")
+}
+
+// How a command ended decides how its call did, if that is one that runs; one that goes on in the background has not ended.
+func TestOutcomeOfATerminal(t *testing.T) {
+	for _, c := range []struct {
+		kind session.ToolKind
+		of   Screenful
+		want string
+	}{
+		{session.KindExecute, Screenful{}, "✓"}, {session.KindExecute, Screenful{State: "exited with code 2"}, "✗"},
+		{session.KindExecute, Screenful{Behind: true}, "▸"}, {session.KindOther, Screenful{State: "exited with code 2"}, "✓"},
+	} {
+		w := newWorld()
+		w.terminals["t"] = c.of
+		tr, b := New(w.conv, w.config()), newBuffer()
+		w.apply(call(c.kind, session.StatusCompleted, "it", session.TerminalRef{TerminalID: "t"}))
+		tr.Sync()
+		b.take(t, tr, 1<<30)
+		check.Equal(t, strings.Fields(b.lines[0].text)[0], c.want, "a call of %q with %+v is marked %s", c.kind, c.of)
+	}
 }
