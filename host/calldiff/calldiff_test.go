@@ -352,7 +352,8 @@ func TestLargeChangesAreComparedElsewhere(t *testing.T) {
 	moved := replacing(path, old, old+"more\n")
 	moved.Operation, moved.OldPath = session.OperationMove, dir+"/b"
 	f := s.tells("moved", moved)[0]
-	check.Deep(t, *f, diff.FileDiff{Path: path, OldPath: dir + "/b", Operation: session.OperationMove, Note: f.Note}, "a move is at first %+v")
+	want := diff.FileDiff{Path: path, OldPath: dir + "/b", Operation: session.OperationMove, Note: f.Note}
+	check.Deep(t, *f, want, "a move is at first %+v")
 	close(may)
 	if f := s.located("c")[0]; !f.Located || f.Added != 1 || f.Note != "" {
 		t.Errorf("then it is +%d %q", f.Added, f.Note)

@@ -263,7 +263,10 @@ func TestOf(t *testing.T) {
 			"a whole text of what is gone", session.Diff{Path: "/a", Operation: session.OperationModify, NewText: ptr("a\n")}, Now{},
 			"modify +1 -0: no such file: as the agent sent it\n0+a\n",
 		},
-		{"a new file, nothing told", session.Diff{Path: "/a", Operation: session.OperationAdd}, Now{Text: ptr("a\n")}, "add +1 -0 located\n1+a\n"},
+		{
+			"a new file, nothing told", session.Diff{Path: "/a", Operation: session.OperationAdd}, Now{Text: ptr("a\n")},
+			"add +1 -0 located\n1+a\n",
+		},
 		{
 			"a patch of what is gone", session.Diff{Path: "/a", Patch: gitPatch}, Now{},
 			"modify +1 -1: no such file: as the agent sent it\n3 3\n4 4\n5-5\n5+five\n6 6\n",
@@ -460,7 +463,8 @@ func TestTold(t *testing.T) {
 		{"a newline", change("a", "a\n"), "modify +0 -0: only the newline at its end changes\n"},
 		{"a patch has its own numbers", session.Diff{Path: "/a", Patch: gitPatch}, "modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n"},
 		{
-			"a patch of a file whose mode stays", session.Diff{Path: "/a", Patch: strings.Replace(gitPatch, "--- ", "old mode 100644\nnew mode 100644\n--- ", 1)},
+			"a patch of a file whose mode stays",
+			session.Diff{Path: "/a", Patch: strings.Replace(gitPatch, "--- ", "old mode 100644\nnew mode 100644\n--- ", 1)},
 			"modify +1 -1\n3 3\n4 4\n5-5\n5+five\n6 6\n",
 		},
 		{"no patch", session.Diff{Path: "/a", Patch: "@@ what?"}, "modify +0 -0: the agent's patch cannot be read: it changes no file\n0 @@ what?\n"},
@@ -511,8 +515,10 @@ func TestWordsOfReplacedLines(t *testing.T) {
 // Lines are compared by their words, white space and single other characters, each with the marks that combine with it.
 func TestTokens(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "", "a": "a", "one two": "one| |two", "a \t b": "a| \t |b", "\t\tx": "\t\t|x", "A_0Z9az": "A_0Z9az", "a@Z[`{b": "a|@|Z|[|`|{|b",
-		"0/9:": "0|/|9|:", "((": "(|(", "größe ß": "größe| |ß", "日本": "日|本", "ひカ": "ひ|カ", "e\u0301x": "e\u0301x", "(\u0301)": "(\u0301|)",
+		"": "", "a": "a", "one two": "one| |two", "a \t b": "a| \t |b", "\t\tx": "\t\t|x",
+		"A_0Z9az": "A_0Z9az", "a@Z[`{b": "a|@|Z|[|`|{|b",
+		"0/9:": "0|/|9|:", "((": "(|(", "größe ß": "größe| |ß", "日本": "日|本", "ひカ": "ひ|カ",
+		"e\u0301x": "e\u0301x", "(\u0301)": "(\u0301|)",
 		"a\u00a0\u00a0b": "a|\u00a0\u00a0|b", "٣x": "٣x", "“a”": "“|a|”", "👩\u200d👧": "👩\u200d|👧",
 	} {
 		list := tokens(text)

@@ -237,7 +237,9 @@ func TestWhereTheServerWasStarted(t *testing.T) {
 // An agent has the tools that are offered to it, and the user's own.
 func TestWhichToolsAnAgentHas(t *testing.T) {
 	g := &Grant{offer: rpc.EditorTools{Tools: []string{"read"}, Own: []rpc.UserTool{{Name: "deploy"}}}}
-	for tool, want := range map[string]bool{"read_buffer": true, "show": true, "rename": false, "definition": false, "deploy": true, "none": false} {
+	for tool, want := range map[string]bool{
+		"read_buffer": true, "show": true, "rename": false, "definition": false, "deploy": true, "none": false,
+	} {
 		check.Equal(t, g.Has(tool), want, "that it has %[2]s is %[1]v", tool)
 	}
 	g.offer.Servers = true

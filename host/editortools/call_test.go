@@ -209,7 +209,8 @@ func TestOwnToolWithoutArguments(t *testing.T) {
 
 // A tool of the user's gets arguments only as its schema has them.
 func TestOwnToolWithASchema(t *testing.T) {
-	offer := rpc.EditorTools{Own: []rpc.UserTool{{Name: "deploy", Schema: `{"type":"object","properties":{"to":{"type":"string"}},"required":["to"]}`}}}
+	const schema = `{"type":"object","properties":{"to":{"type":"string"}},"required":["to"]}`
+	offer := rpc.EditorTools{Own: []rpc.UserTool{{Name: "deploy", Schema: schema}}}
 	for args, fits := range map[string]bool{`{"to":"here"}`: true, `{"to":7}`: false, "{}": false, "": false} {
 		asked := false
 		caller := &Caller{Ask: func(_ Question, done func(error)) { asked = true; done(nil) }}

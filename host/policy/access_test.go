@@ -84,8 +84,10 @@ func TestReasonsOfAccess(t *testing.T) {
 		access    Access
 		same, led string
 	}{
-		{Access{link: "/p/real"}, "it is the same file as /p/real, which is private", "which is a file with several names, of which one may be private"},
-		{Access{link: "/p/.env"}, "it is the same file as /p/.env, which is private", "which is the same file as /p/.env, which is private"},
+		{Access{link: "/p/real"}, "it is the same file as /p/real, which is private",
+			"which is a file with several names, of which one may be private"},
+		{Access{link: "/p/.env"}, "it is the same file as /p/.env, which is private",
+			"which is the same file as /p/.env, which is private"},
 		{Access{Private: true, Outside: true}, "it is private", "which is private"},
 		{Access{Outside: true}, "it is outside of the session's folder", "outside of the session's folder"},
 		{Access{}, "a rule asks about it", ""},
@@ -97,5 +99,6 @@ func TestReasonsOfAccess(t *testing.T) {
 		}
 		check.Equal(t, c.access.Reason("/p/a", "/p/real"), led, "of %+v, by a link, it is said %q", c.access)
 	}
-	check.Equal(t, Access{link: "/p/a"}.Reason("/p/a", "/p/a"), "it is a file with several names, of which one may be private", "of several names it is said %q")
+	own := Access{link: "/p/a"}.Reason("/p/a", "/p/a")
+	check.Equal(t, own, "it is a file with several names, of which one may be private", "of several names it is said %q")
 }

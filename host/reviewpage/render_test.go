@@ -113,7 +113,9 @@ func cases(t *testing.T) []struct {
 		}},
 		{"all of it conflicts", Header{}, []Entry{{
 			ID: 1, Name: "a.lua", Open: true, Conflicts: 1,
-			File: review.File{ID: 1, Path: "/p/a.lua", Status: review.Modified, State: review.Pending, Baseline: text("x\n"), Present: text("x\n")},
+			File: review.File{
+				ID: 1, Path: "/p/a.lua", Status: review.Modified, State: review.Pending, Baseline: text("x\n"), Present: text("x\n"),
+			},
 		}}},
 		{"one kept and one refused", Header{}, []Entry{file(1, decided(t, "/p/a.lua", text(long), text(changed(long, "line 5\n", "5\n", "line 20\n", "20\n")), "kr"), false)}},
 		{"a comment behind the end", Header{}, []Entry{behind}},

@@ -105,7 +105,6 @@ var inputs = []struct{ name, input, want string }{
 	{"alternate page", "before\r\n\x1b[?1049h\x1b[2J\x1b[Hfull\r\nscreen\x1b[?1049lafter\r\n", "before\nafter\n"},
 	{"alternate page scrolls away nothing", "before\r\n\x1b[?1049h" + strings.Repeat("x\r\n", 50) + "\x1b[?1049lafter\r\n", "before\nafter\n"},
 	{"alternate page shown", "before\r\n\x1b[?1049h\x1b[Hfull\r\nscreen", "before\nfull\nscreen"},
-	{"alternate page below a line that ends in blanks", strings.Repeat("a", 18) + strings.Repeat(" ", 7) + "\x1b[?1049h\x1b[Hfull", strings.Repeat("a", 18) + "\nfull"},
 	{"another page at the edge", strings.Repeat("a", 20) + "\x1b[?1047hX", strings.Repeat("a", 20) + "\n" + strings.Repeat(" ", 19) + "X"},
 	{"leaving a page never entered", "a\r\nb\x1b[?1049lc", "a\nbc"},
 	{"scrolled up by more than a region has", "top\x1b[2;3r\x1b[2;1Ha\r\nb\x1b[9S\x1b[4;1Hend", "top\n\n\nend"},

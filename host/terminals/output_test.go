@@ -23,7 +23,8 @@ func TestOutput(t *testing.T) {
 		check.Equal(t, len(s.Lines[0].Marks), 0, colour+", which has no name, is shown by %d marks")
 	}
 	s = Output("\x1b[38;5;15mwhite", 10)
-	check.Deep(t, s.Lines[0].Marks, []styled.Mark{{Col: 0, EndCol: 5, Group: styled.Ansi0 + 15}}, "the last named colour is shown as %+v")
+	white := []styled.Mark{{Col: 0, EndCol: 5, Group: styled.Ansi0 + 15}}
+	check.Deep(t, s.Lines[0].Marks, white, "the last named colour is shown as %+v")
 	s = Output(strings.Repeat("line\n", 1000)+"last", 3)
 	if len(s.Lines) != 3 || s.Lines[2].Text != "last" || s.Total != 1001 {
 		t.Errorf("%d of %d lines, %v", len(s.Lines), s.Total, s.Lines)

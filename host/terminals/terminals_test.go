@@ -60,7 +60,8 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	told()
 
 	call := &session.ToolCall{Content: []session.ToolCallContent{
-		session.ContentItem{Content: session.Text{Text: "text"}}, session.TerminalRef{TerminalID: "c"}, session.TerminalRef{TerminalID: "a"},
+		session.ContentItem{Content: session.Text{Text: "text"}},
+		session.TerminalRef{TerminalID: "c"}, session.TerminalRef{TerminalID: "a"},
 	}}
 	s.Observe(call)
 	expect("3 c  true")

@@ -28,8 +28,9 @@ func TestTagsAndFencesAreTakenOff(t *testing.T) {
 		check.Equal(t, untagged(text), want, "%q without tags is %q", text)
 	}
 	for text, want := range map[string]string{
-		"```\na\nb\n```": " a\nb", "```go\na\n```": "go a", "```go x=1\na\n```": "go a", "```console\na\n```": " a", "````sh\na\n```": "sh a",
-		"``` sh\n```": "sh ", "```\n```": " ", "```\na```": " a",
+		"```\na\nb\n```": " a\nb", "```go\na\n```": "go a", "```go x=1\na\n```": "go a", "```console\na\n```": " a",
+		"````sh\na\n```": "sh a",
+		"``` sh\n```":    "sh ", "```\n```": " ", "```\na```": " a",
 		"": "", "a": "", "```": "", "```\na": "", "a\n```": "", "x\na\n```": "", "```\na\n```\nb\n```": "", "``\na\n```": "",
 	} {
 		body, lang, ok := unfenced(text)
@@ -92,7 +93,8 @@ func TestPlacesOfACall(t *testing.T) {
 // Times, numbers and the tokens of a turn are said in words.
 func TestFiguresInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0.0 s", 49 * time.Millisecond: "0.0 s", 50 * time.Millisecond: "0.1 s", 9949 * time.Millisecond: "9.9 s", 9950 * time.Millisecond: "10 s",
+		0: "0.0 s", 49 * time.Millisecond: "0.0 s", 50 * time.Millisecond: "0.1 s", 9949 * time.Millisecond: "9.9 s",
+		9950 * time.Millisecond:  "10 s",
 		59949 * time.Millisecond: "59 s", time.Minute: "1:00", 61 * time.Second: "1:01", time.Hour - time.Second: "59:59", time.Hour: "1:00:00",
 		25*time.Hour + 61*time.Second: "25:01:01",
 	} {
@@ -102,8 +104,10 @@ func TestFiguresInWords(t *testing.T) {
 		check.Equal(t, times(n), want, "%d times is %q", n)
 	}
 	for want, used := range map[string]session.TurnTokens{
-		"0 in · 0 out": {}, "7 in · 8 out": {Input: 7, Output: 8}, "7 in, 1 from the cache · 8 out": {Input: 7, Output: 8, Read: 1},
-		"7 in, 1 to the cache · 8 out": {Input: 7, Output: 8, Written: 1}, "7 in · 8 out, 1 in thoughts": {Input: 7, Output: 8, Thought: 1},
+		"0 in · 0 out": {}, "7 in · 8 out": {Input: 7, Output: 8},
+		"7 in, 1 from the cache · 8 out":                                {Input: 7, Output: 8, Read: 1},
+		"7 in, 1 to the cache · 8 out":                                  {Input: 7, Output: 8, Written: 1},
+		"7 in · 8 out, 1 in thoughts":                                   {Input: 7, Output: 8, Thought: 1},
 		"7 in, 1 from the cache, 2 to the cache · 8 out, 3 in thoughts": {Input: 7, Output: 8, Read: 1, Written: 2, Thought: 3},
 	} {
 		check.Equal(t, spent(used), want, "%+v is %q", used)

@@ -446,9 +446,8 @@ func TestPlace(t *testing.T) {
 		at(call(session.KindExecute, session.StatusCompleted, "do it", link, blob, output("out"), change("/project/d", numbers(1, 9, "line %d"), numbers(1, 8, "line %d")+"new\n")), "/project/a", 3),
 		session.ToolCallPatch{ID: "d", Kind: acp.Set(session.KindEdit), Title: acp.Set("closed"), Content: acp.Set([]session.ToolCallContent{change("/project/e", "a", "b")})},
 		session.ToolCallPatch{ID: "n", Kind: acp.Set(session.KindFetch), Title: acp.Set("nowhere")},
-		session.ToolCallPatch{ID: "s", Kind: acp.Set(session.KindSearch), Title: acp.Set("several"), Locations: acp.Set([]session.Location{
-			{Path: "/project/f", Line: 7}, {Path: "/etc/g"},
-		})},
+		session.ToolCallPatch{ID: "s", Kind: acp.Set(session.KindSearch), Title: acp.Set("several"),
+			Locations: acp.Set([]session.Location{{Path: "/project/f", Line: 7}, {Path: "/etc/g"}})},
 	)
 	tr.Fold(b.rowOf("several"), Open)
 	tr.Fold(0, Open)
