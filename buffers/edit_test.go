@@ -3,6 +3,7 @@ package buffers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -706,6 +707,14 @@ func TestEditOfTheMode(t *testing.T) {
 		}
 		n.cmd("set noautoread")
 		n.want("&autoread", int64(0))
+		// What may not have it is not written.
+		comm := fmt.Sprintf("/proc/%d/comm", os.Getpid())
+		if was, err := os.ReadFile(comm); err == nil {
+			mode := fs.FileMode(0o600)
+			_, err := n.tryChange(buffers.Edit{Path: comm, Change: giving("two\n"), Mode: &mode})
+			is, _ := os.ReadFile(comm)
+			check.Equal(t, errors.Is(err, fs.ErrPermission) && string(is) == string(was), true, "%v, with %q: %v", err, is)
+		}
 		// A file that is to be writable may be written; one that is not to be is so afterwards.
 		other := n.put("b.txt", "one\n")
 		must.Do(t, os.Chmod(other, 0o444|os.ModeSetgid))
@@ -930,12 +939,15 @@ func TestRestoreOfWhatConflictsBeforeItIsWatched(t *testing.T) {
 func TestRestoreOfWhatWasRemovedHere(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {
 		w := n.follow()
-		path := n.edit("d.txt", "one\n")
-		w.settle()
-		n.keys("Omine<Esc>")
-		n.change(path, noFile)
-		n.restore(path, "mine\none\n", 0o644)
-		n.wantText("mine\none")
-		n.wantDisk("d.txt", "one\n")
+		for name, disk := range map[string]string{"a.txt": "one\n", "no-end.txt": "one", "latin1.txt": "\xe9\n"} {
+			path := n.edit(name, disk)
+			w.settle()
+			n.keys("Omine<Esc>")
+			want := n.text()
+			n.change(path, noFile)
+			n.restore(path, "mine\n"+disk, 0o644)
+			n.wantText(want)
+			n.wantDisk(name, disk)
+		}
 	})
 }

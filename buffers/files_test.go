@@ -466,6 +466,7 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 			{"/dev/zero", buffers.ErrNotRegular, buffers.ErrNotRegular},
 			{n.path("ro"), nil, fs.ErrPermission},
 			{n.path("file/below"), syscall.ENOTDIR, syscall.ENOTDIR},
+			{n.path(strings.Repeat("long", 100)), syscall.ENAMETOOLONG, syscall.ENAMETOOLONG},
 		} {
 			_, err := n.tryRead(buffers.Read{Path: c.path})
 			if !errors.Is(err, c.read) || (err == nil) != (c.read == nil) {
@@ -487,8 +488,12 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 		}
 
 		n.cmd("edit ++enc=cp1251 " + n.put("cyrillic", "\xe4\xe0\n"))
+		_, err := n.tryWrite(n.path("cyrillic"), "語\n")
+		check.Equal(t, errors.Is(err, buffers.ErrEncoding), true, "a text that an encoding of Neovim's has no form for: %v: %v", err)
+		n.wantText("да")
+		n.want("&modified", int64(0))
 		n.keys("omine<Esc>")
-		_, err := n.tryWrite(n.path("cyrillic"), "нет\n")
+		_, err = n.tryWrite(n.path("cyrillic"), "нет\n")
 		if err == nil || !strings.Contains(err.Error(), "is on disk as unix cp1251, which only Neovim can write: save it first") {
 			t.Errorf("unsaved text in an encoding of Neovim's: %v", err)
 		}

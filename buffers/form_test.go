@@ -51,6 +51,12 @@ func TestFormsOfWrites(t *testing.T) {
 		path = n.put("g", "\xc6\n")
 		n.cmd("edit ++enc=cp1251 " + path + " | set fileformat=dos nomodified")
 		check("as only Neovim can write it", n.write(path, "ЖЖ\n"), "latin1 unix", "latin1 dos")
+		n.cmd("call setline(1, 'Ж')")
+		unsaved := make(chan *buffers.Unsaved, 1)
+		n.files.Unsaved(t.Context(), path, func(u *buffers.Unsaved, _ error) { unsaved <- u })
+		if u := must.Receive(t, "the unsaved text", unsaved); u == nil || u.Text != "Ж\n" || said(u.Disk) != `"ÆÆ\n"` {
+			t.Errorf("as only Neovim can read it: %+v", u)
+		}
 
 		no := func(*string) (*string, error) { return nil, nil }
 		got, err := n.tryChange(buffers.Edit{Path: n.put("e", "a\r\n"), Change: no})

@@ -76,8 +76,12 @@ func TestLook(t *testing.T) {
 			t.Errorf("the file that has just been loaded is %+v, %v", got, err)
 		}
 		must.Do(t, syscall.Mkfifo(n.path("fifo"), 0o600))
-		for path, want := range map[string]error{n.dir: buffers.ErrDirectory, n.path("fifo"): buffers.ErrNotRegular, "a.txt": buffers.ErrNotAbsolute} {
-			if got, err := w.look(path, false); !errors.Is(err, want) {
+		for path, want := range map[string]error{
+			n.dir: buffers.ErrDirectory, n.path("fifo"): buffers.ErrNotRegular, "a.txt": buffers.ErrNotAbsolute,
+			n.path(strings.Repeat("long", 100)): syscall.ENAMETOOLONG,
+		} {
+			got, err := w.look(path, false)
+			if said := new(buffers.Error); !errors.Is(err, want) || !errors.As(err, &said) || said.Verb != "look at" || said.Path != path {
 				t.Errorf("%s is %+v, %v", path, got, err)
 			}
 		}

@@ -16,6 +16,7 @@ func TestInside(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	must.Do(t, err)
 	must.Do(t, os.Mkdir(filepath.Join(dir, "work"), 0o700), os.Symlink("work", filepath.Join(dir, "link")))
+	folds := FoldsCase(filepath.Join(dir, "work"))
 	for _, c := range []struct {
 		file, folder string
 		want         bool
@@ -26,6 +27,7 @@ func TestInside(t *testing.T) {
 		{"work2/file", "work", false},
 		{"work/file", "gone", false},
 		{"file", "work", false},
+		{"WORK/file", "link", folds},
 	} {
 		folders := []string{"/no/such", filepath.Join(dir, c.folder)}
 		check.Equal(t, Inside(filepath.Join(dir, c.file), folders), c.want, "%s in %s: %v", c.file, c.folder)

@@ -362,7 +362,11 @@ func TestSavedTextsAreNamed(t *testing.T) {
 	decideAt(t, r, "refused", Reject)
 	for _, g := range r.Groups() {
 		var n int
-		data, err := g.Save(func(string) string { n++; return strconv.Itoa(n) })
+		data, err := g.Save(func(text string) string {
+			check.Equal(t, text == "" || strings.Contains(text, mark), true, "%q is a text: %v", text)
+			n++
+			return strconv.Itoa(n)
+		})
 		must.Do(t, err)
 		check.Equal(t, strings.Count(string(data), mark), 0, "%d lines are saved without a name")
 	}
