@@ -23,6 +23,13 @@ type leaving struct {
 	then func()       // is called once there are none, after which it goes on
 }
 
+// tracks has Neovim know with which disk its buffers are in step, and tell nobody.
+func (n *neovim) tracks(on bool) {
+	n.lua(`
+		package.loaded['acp.rpc.host'] = { ended = require('acp.rpc.signal')(), notify = print, request = print }
+		require('acp.files.track').watch({ on = ..., max_size = 2 ^ 24 })`, on)
+}
+
 var errLeft = errors.New("there is no Neovim any more")
 
 func (l *leaving) CallBuffers(ctx context.Context, fn string, args, result any) error {
@@ -50,7 +57,6 @@ func TestNeovimGoesInBetween(t *testing.T) {
 		const autocommand = "autocmd BufWritePost <buffer> let g:wrote = 1"
 		asItIs := []string{"a read after others", "what is restored", "what is restored after others"} // is told with a folder
 		n.asUser()
-		n.lua(`package.loaded['acp.rpc.host'] = { ended = require('acp.rpc.signal')(), notify = print, request = print }`)
 		long := strings.Repeat("line\n", 30_000)
 		for name, test := range map[string]struct {
 			had    string
@@ -128,7 +134,7 @@ func TestNeovimGoesInBetween(t *testing.T) {
 				files := buffers.New(l)
 				l.then = nil
 				l.left.Store(many)
-				n.lua("require('acp.files.track').watch({ on = ..., max_size = 2 ^ 24 })", test.other != "")
+				n.tracks(test.other != "")
 				path := n.edit("a.txt", test.had)
 				if test.other != "" {
 					watch := files.Watch(func(buffers.Written) {}, func(error) {})

@@ -265,3 +265,27 @@ func TestUnloadedWriteKeepsTheOwner(t *testing.T) {
 		}
 	})
 }
+
+// What others do to a file as soon as it is saved is not told as what the agent has written.
+func TestChangedAsSoonAsItIsSaved(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.asUser()
+		n.tracks(true)
+		for name, others := range map[string]func(string) error{
+			"written": func(path string) error { return os.WriteFile(path, []byte("others\n"), 0o600) },
+			"removed": os.Remove,
+		} {
+			path, saved := n.edit("a.txt", "one\n"), false
+			n.hook = func(fn string) {
+				if saved && fn != "save" {
+					n.hook = nil
+					must.Do(t, others(path))
+				}
+				saved = saved || fn == "save"
+			}
+			w := n.write(path, "two\n")
+			n.hook = nil
+			check.Equal(t, said(w.After)+" "+w.FormAfter+w.Note, `"two\n" utf-8 unix`, name+": it is told as %s")
+		}
+	})
+}
