@@ -101,6 +101,10 @@ func TestWatchedFolders(t *testing.T) {
 			git(t, path(dir, "fresh"), "init", "-q")
 			put(t, path(dir, "fresh/x.log"), "y")
 		}, []string{"fresh/x.log"}},
+		"a repository in a folder, kept elsewhere": {func(t *testing.T, dir string) {
+			git(t, path(dir, "fresh"), "init", "-q", "--separate-git-dir", path(t.TempDir(), "git"))
+			put(t, path(dir, "fresh/x.log"), "y")
+		}, []string{"fresh/x.log"}},
 		"by another name": {func(t *testing.T, dir string) {
 			other := path(t.TempDir(), "other")
 			must.Do(t, os.Link(path(dir, "group1/file1"), other), os.Chmod(path(dir, "group1/file1"), 0o600))
@@ -173,7 +177,7 @@ func TestWatchedWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // nor is there ripgrep
 	dir := folder(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"group/file", "group/other", "node_modules/a/b"} {
+	for _, name := range []string{"group/file", "group/other", "node_modules/a/b", ".gitignore", "group/.ignore", "group/.rgignore"} {
 		put(t, path(name), "x")
 	}
 	must.Do(t, os.Mkdir(path("empty"), 0o700))
@@ -194,8 +198,14 @@ func TestWatchedWithoutGit(t *testing.T) {
 		{"a new one", func() { put(t, path("group/new"), "y") }, []string{"group/new"}, true},
 		{"one in an empty folder", func() { put(t, path("empty/new"), "y") }, []string{"empty/new"}, true},
 		{"one of a new folder", func() { put(t, path("new/and/deep"), "y") }, []string{"new/and/deep"}, true},
+		{"what git ignores", func() { put(t, path(".gitignore"), "y") }, []string{".gitignore"}, true},
+		{"what searches ignore", func() { put(t, path("group/.ignore"), "y") }, []string{"group/.ignore"}, true},
+		{"what ripgrep ignores", func() { put(t, path("group/.rgignore"), "y") }, []string{"group/.rgignore"}, true},
 		{"a repository", func() { must.Do(t, os.Mkdir(path(".git"), 0o700)) }, nil, true},
 	} {
+		if !last.Watched() { // the folders are watched anew
+			last = take(t, s, last, dir)
+		}
 		last.unsettled = nil // only what is told is looked at
 		test.do()
 		snap, err := newScan(t.Context(), s, last.roots, last).since()
