@@ -443,25 +443,32 @@ func TestWhatIsRestoredUnderUnsavedText(t *testing.T) {
 	t.Parallel()
 	bytes := func(text string) review.Content { return contentOf(&text, plain) }
 	for name, c := range map[string]struct {
-		disk    string
-		to      review.Content
-		pending bool
-		left    string
-		err     error
+		disk   string
+		to     review.Content
+		record string // what it had, and has
+		kept   bool
+		left   string
+		err    error
 	}{
-		"known":            {"\x00a1", bytes("\x00f1"), false, "\x00f1", nil},
-		"others have it":   {"\x00u1", bytes("\x00f1"), false, "\x00u1", nil},
-		"not known":        {"\x00a1", bytes("\x00f2"), false, "\x00a1", errForgotten},
-		"by the record":    {"\x00a1", bytes("\x00f1"), true, "\x00a1", nil},
-		"a text, that was": {"\x00a1", bytes("f1\n"), false, "f1\n", nil},
+		"known":            {"\x00a1", bytes("\x00f1"), "", false, "\x00f1", nil},
+		"others have it":   {"\x00u1", bytes("\x00f1"), "", false, "\x00u1", nil},
+		"not known":        {"\x00a1", bytes("\x00f2"), "", false, "\x00a1", errForgotten},
+		"by the record":    {"\x00a1", bytes("\x00f1"), "\x00f1 \x00a1", false, "\x00a1", nil},
+		"texts there":      {"\x00a1", bytes("\x00f1"), "f1 a1", false, "\x00f1", nil},
+		"kept there":       {"\x00a1", bytes("\x00f1"), "\x00f1 \x00a1", true, "\x00f1", nil},
+		"a text, that was": {"\x00a1", bytes("f1\n"), "", false, "f1\n", nil},
 	} {
 		w := newWorld(t)
 		w.write("f", c.disk)
 		done := make(chan error, 1)
 		w.box(func() {
 			w.ledger.originals.keep(bytes("\x00f1"), []byte("\x00f1"))
-			if c.pending {
-				w.ledger.record.Changed(w.path("f"), bytes("\x00f1"), bytes("\x00a1"))
+			if had, has, ok := strings.Cut(c.record, " "); ok {
+				w.ledger.record.Changed(w.path("f"), bytes(had), bytes(has))
+			}
+			if c.kept {
+				plan, err := w.ledger.record.Plan(w.path("f"), review.Keep, review.Selection{})
+				check.Equal(t, err == nil && w.ledger.record.Commit(plan), true, "it is kept: %v")
 			}
 			w.ledger.restoreUnder(w.path("f"), bytes("\x00a1"), c.to, func(err error) { done <- err })
 		})
