@@ -431,20 +431,31 @@ func TestAnyTextThatIsLost(t *testing.T) {
 	}
 }
 
-// What cannot be saved is said, however much it is.
+// What cannot be saved is said, however much it is, and then nothing is said to be saved.
 func TestNoFolderToSaveIn(t *testing.T) {
-	dir := must.Write(t, t.TempDir(), "store", "a file where the folder should be")
-	for what, s := range map[string]Session{
-		"little":            session(0, 0),
-		"a text":            session(1, 1000),
-		"many texts":        session(30, 1000),
-		"one that is large": session(1, 1<<20),
+	t.Parallel()
+	for what, c := range map[string]struct {
+		s      Session
+		places string // of which each is needed
+	}{
+		"little":            {session(0, 0), ". records"},
+		"a text":            {session(1, 1000), ". records contents"},
+		"many texts":        {session(30, 1000), ". records packs"},
+		"one that is large": {session(1, 1<<20), ". records contents"},
 	} {
-		i, err := Take(s, nil)
-		must.Do(t, err)
-		_, err = i.Write(checkpoint.Open(dir))
-		if err == nil || !strings.HasPrefix(err.Error(), "save the changes of a session: ") {
-			t.Errorf("%s: %v", what, err)
+		for _, place := range strings.Fields(c.places) {
+			dir := filepath.Join(t.TempDir(), "store")
+			must.Write(t, filepath.Dir(dir), filepath.Join("store", place), "a file where the folder should be")
+			i, err := Take(c.s, nil)
+			must.Do(t, err)
+			store := checkpoint.Open(dir)
+			_, err = i.Write(store)
+			if err == nil || !strings.HasPrefix(err.Error(), "save the changes of a session: ") {
+				t.Errorf("%s, without %s: %v", what, place, err)
+			}
+			if _, err := store.SavedAt(i.About.Key()); err == nil {
+				t.Errorf("%s, without %s: it is saved", what, place)
+			}
 		}
 	}
 }
