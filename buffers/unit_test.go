@@ -582,3 +582,18 @@ func TestRestoredAfterAFailedWrite(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier host knew of a buffer counts, with a last line as the file had it, unless this one knows better.
+func TestWhatAnEarlierHostKnewOfABuffer(t *testing.T) {
+	t.Parallel()
+	f := New(nil)
+	for _, c := range []struct{ path, text, form, want, wantForm string }{
+		{"/f", "1\n", "utf-8 unix noeol", "1", "utf-8 unix noeol"},
+		{"/g", "1\n", "utf-8 unix", "1\n", "utf-8 unix"},
+		{"/g", "2\n", "utf-8 dos", "1\n", "utf-8 unix"},
+	} {
+		f.WasInStep(c.path, c.text, c.form)
+		text, form, known := f.InStep(c.path)
+		check.Equal(t, fmt.Sprintf("%q %s %v", text, form, known), fmt.Sprintf("%q %s true", c.want, c.wantForm), c.path+" is in step with %s")
+	}
+}
