@@ -607,6 +607,10 @@ func TestBigReadsAreSlicedAndOfOneState(t *testing.T) {
 
 		// The buffer changes with every call: the read comes to an end, with one state.
 		n.files = buffers.New(n) // which knows nothing of the text
+		line, limit := 9_000, 2
+		part, err := n.tryRead(buffers.Read{Path: path, Line: &line, Limit: &limit})
+		check.Equal(t, fmt.Sprintf("%q %v", part, err), `"line\nline\n" <nil>`, "two lines of it are %.200s")
+		n.files = buffers.New(n)
 		count := 0
 		n.hook = func(fn string) {
 			if fn == "lines" {
