@@ -489,7 +489,7 @@ func TestErrorsLeaveEverythingAsItWas(t *testing.T) {
 
 		n.cmd("edit ++enc=cp1251 " + n.put("cyrillic", "\xe4\xe0\n"))
 		_, err := n.tryWrite(n.path("cyrillic"), "語\n")
-		check.Equal(t, errors.Is(err, buffers.ErrEncoding), true, "a text that an encoding of Neovim's has no form for: %v: %v", err)
+		check.Equal(t, errors.Is(err, buffers.ErrEncoding), true, "of no form in an encoding of Neovim's: %v: %v", err)
 		n.wantText("да")
 		n.want("&modified", int64(0))
 		n.keys("omine<Esc>")

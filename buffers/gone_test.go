@@ -140,7 +140,8 @@ func TestNeovimGoesInBetween(t *testing.T) {
 					watch := files.Watch(func(buffers.Written) {}, func(error) {})
 					defer watch.Close()
 					wrote := make(chan error, 1)
-					files.Write(t.Context(), buffers.Write{Path: path, Text: "the agent's\n" + test.had}, func(_ buffers.Written, err error) { wrote <- err })
+					first := buffers.Write{Path: path, Text: "the agent's\n" + test.had}
+					files.Write(t.Context(), first, func(_ buffers.Written, err error) { wrote <- err })
 					must.Do(t, must.Receive(t, "the agent's write", wrote))
 					n.put("a.txt", test.other)
 				}

@@ -81,7 +81,8 @@ func TestLook(t *testing.T) {
 			n.path(strings.Repeat("long", 100)): syscall.ENAMETOOLONG,
 		} {
 			got, err := w.look(path, false)
-			if said := new(buffers.Error); !errors.Is(err, want) || !errors.As(err, &said) || said.Verb != "look at" || said.Path != path {
+			said := new(buffers.Error)
+			if !errors.Is(err, want) || !errors.As(err, &said) || said.Verb != "look at" || said.Path != path {
 				t.Errorf("%s is %+v, %v", path, got, err)
 			}
 		}

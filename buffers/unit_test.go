@@ -594,6 +594,7 @@ func TestWhatAnEarlierHostKnewOfABuffer(t *testing.T) {
 	} {
 		f.WasInStep(c.path, c.text, c.form)
 		text, form, known := f.InStep(c.path)
-		check.Equal(t, fmt.Sprintf("%q %s %v", text, form, known), fmt.Sprintf("%q %s true", c.want, c.wantForm), c.path+" is in step with %s")
+		want := fmt.Sprintf("%q %s true", c.want, c.wantForm)
+		check.Equal(t, fmt.Sprintf("%q %s %v", text, form, known), want, c.path+" is in step with %s")
 	}
 }

@@ -177,7 +177,8 @@ func TestWatchedWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // nor is there ripgrep
 	dir := folder(t)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"group/file", "group/other", "node_modules/a/b", ".gitignore", "group/.ignore", "group/.rgignore"} {
+	rules := []string{".gitignore", "group/.ignore", "group/.rgignore"}
+	for _, name := range append(rules, "group/file", "group/other", "node_modules/a/b") {
 		put(t, path(name), "x")
 	}
 	must.Do(t, os.Mkdir(path("empty"), 0o700))
