@@ -203,6 +203,7 @@ func TestCommentsBesideLines(t *testing.T) {
 		write(rpc.Comment{ID: 1, Text: "was right"})
 		at("● 2 + two", "{2 a 2 2 }") // the new line in its place is another
 		write(rpc.Comment{ID: 2, Text: "is wrong"})
+		write(rpc.Comment{ID: 1, Dropped: true}) // what the user began to write anew, and not the comment
 		at("● 2 - 2", "{1 a 2 2 was right}")
 		at("3 3", "{3 a 3 3 }")
 		write(rpc.Comment{ID: 3, Dropped: true})
@@ -300,6 +301,8 @@ func TestCommentsAndRefusalsTogether(t *testing.T) {
 		w.Expect("sent My comments on your changes:\n\na:1-2\n```\ni\nii\n```\nso?\n\n"+
 			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n"+
 			"a:3\n```diff\n-iii\n+one\n```\n\na:13\n```diff\n-iiiiiiiiiiiii\n+two\n```\n\nb:21\n```diff\n+three\n```", "answer 0 false ")
+		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
+		w.Expect("answer 0 <nil> there is nothing to send: no comment, nothing refused")
 	})
 }
 

@@ -60,8 +60,8 @@ func TestMarksOfWhatIsDecided(t *testing.T) {
 		f, _ := r.File("/f")
 		var got []string
 		for _, m := range withMarks(nil, MarkSource{Session: 1}, f) {
-			got = append(got, fmt.Sprint(m.Line))
+			got = append(got, fmt.Sprint(m.Line, m.known, m.last))
 		}
-		check.Equal(t, strings.Join(got, " "), "3", string(do)+": marked are the lines %s")
+		check.Equal(t, strings.Join(got, " "), "3CC", string(do)+": marked are the lines %s")
 	}
 }

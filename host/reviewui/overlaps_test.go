@@ -43,7 +43,10 @@ func TestOverlapsAreShown(t *testing.T) {
 		w.writes("a", "x\n")
 		w.open()
 		o := w.review.Tab.config.Overlaps
-		other := New(Config{Base: feature.Base{Session: 7, Title: "Other", Box: mailbox.New()}, Overlaps: o}).Tab
+		ends := New(Config{
+			Base: feature.Base{Session: 7, Title: "Other", Box: mailbox.New()}, Overlaps: o, Marks: NewMarks(MarksConfig{}),
+		})
+		other := ends.Tab
 		shows := func(when string, change func(), want bool) {
 			t.Helper()
 			w.do(change)
@@ -52,7 +55,7 @@ func TestOverlapsAreShown(t *testing.T) {
 		shows("at first", func() {}, false)
 		shows("as the other one changes it", func() { o.set(other, 1, w.path("a"), true) }, true)
 		shows("as that is decided", func() { o.set(other, 1, w.path("a"), false) }, false)
-		shows("as it is changed again", func() { o.set(other, 2, w.path("a"), true) }, true)
-		shows("as the other one ends", func() { o.forget(other) }, false)
+		shows("as it is changed again", func() { o.set(other, 1, w.path("a"), true) }, true)
+		shows("as the other one ends", ends.Close, false)
 	})
 }

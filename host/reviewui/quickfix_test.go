@@ -44,6 +44,7 @@ func TestQuickfixEntries(t *testing.T) {
 				if e.Gone {
 					text += ", gone"
 				}
+				check.Equal(t, e.Path, f.Path, want+": its path is %q")
 				list = append(list, text)
 			}
 		}

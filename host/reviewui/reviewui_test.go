@@ -57,12 +57,17 @@ func TestWhatIsPendingIsSaid(t *testing.T) {
 		t.Errorf("Lua hears of %q", paths)
 	}
 
+	b, _ := record.File("/b")
+	gone := b.ID
 	record.Now("/b", review.Text("1\n")) // the user has it back
 	take(false)
 	is("of what is as it was", "1 +2 -1 g> false")
-	if f := r.Ops()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].File != nil {
+	if f := r.Ops()[0].Args.(rpc.Changes).Files; len(f) != 1 || f[0].At != gone || f[0].File != nil {
 		t.Errorf("Lua hears of %+v", f)
 	}
+	r.Take(NewUpdate(nil, []int{gone}), false) // once more
+	is("of what is gone already", "1 +2 -1 g> false")
+	r.Ops()
 	check.Equal(t, len(r.files.sorted()), 1, "of what is as it was nothing stays: there are %d files")
 	record.Changed("/a", review.Text("one\n2\n3\n"), review.Text("one\n2\n3\n4\n"))
 	take(true)

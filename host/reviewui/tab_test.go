@@ -314,6 +314,34 @@ func TestMovedFilesOnThePage(t *testing.T) {
 	})
 }
 
+// A file in which nothing but conflicts is open is on the page as well, and can be gone to; once they are decided it is not.
+func TestConflictsOnThePage(t *testing.T) {
+	play(t, func(w *world) {
+		count := func(of map[string]int) { w.do(func() { w.review.Tab.SetConflicts(of) }) }
+		count(map[string]int{w.path("c"): 2, w.path("d"): 1})
+		w.open()
+		const c, d = "▾ c 2 conflicts", "▾ d 1 conflict"
+		check.Equal(t, w.heads(), c+"|"+d, "the files are %s")
+		place := func(name string) {
+			t.Helper()
+			w.do(func() { w.review.Tab.Place(rpc.ReviewPlace{At: w.at("▾ " + name)}) })
+			w.Expect("answer 0 {" + w.path(name) + " 1 false false} ")
+		}
+		place("c")
+		place("d")
+		w.do(func() { w.review.Tab.Next(rpc.ReviewNext{At: w.at("Review"), Kind: "hunk", Forward: true}) })
+		w.Expect("answer 0 {-1 false} ")
+		w.do(func() { w.review.Tab.Next(rpc.ReviewNext{At: w.at("▾ c"), Kind: "file", Forward: true}) })
+		w.Expect("answer 0 {" + strconv.Itoa(w.row("▾ d")) + " true} ")
+		w.writes("a", "x\n")
+		count(map[string]int{w.path("a"): 1, w.path("d"): 1})
+		check.Equal(t, w.heads(), "▾ a +1 ● 1 of 1 · new · 1 conflict|"+d, "then the files are %s")
+		place("d")
+		count(nil)
+		check.Equal(t, w.heads(), "▾ a +1 ● 1 of 1 · new", "at last the files are %s")
+	})
+}
+
 // A page without a change says so, and one that is closed keeps nothing of what was rendered for it.
 func TestNothingToReview(t *testing.T) {
 	play(t, func(w *world) {

@@ -106,6 +106,21 @@ func TestUndoIsAnswered(t *testing.T) {
 		w.Expect("answer 0 " + undone(w.began, true, file, "", ""))
 		w.now("a", "one\n")
 
+		// To look at it, or to do it again, is nothing to stop.
+		for m, told := range map[rpc.Undo]string{
+			{Preview: true}: undone(w.began, false, file, "--- a/a +++ b/a @@ -1 +1 @@ -one +1", ""),
+			{Again: true}:   "<nil> Nothing to redo.",
+		} {
+			w.On(func() {
+				ready := make(chan struct{})
+				w.ledger.Then(func() { <-ready })
+				w.review.Undo(m)
+				check.Equal(t, w.review.StopUndo(), false, "it can be stopped: %v")
+				close(ready)
+			})
+			w.Expect("answer 0 " + told)
+		}
+
 		// What it could not do, and that the user has stopped it.
 		w.On(func() {
 			ready := make(chan struct{})
