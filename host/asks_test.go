@@ -76,6 +76,11 @@ func TestRequestsWithoutASession(t *testing.T) {
 		w.told("7 <nil> Puppet does not have the session open. :Acp restart starts it")
 		w.receive("archive", map[string]any{"session": 1, "callback": 8})
 		w.told("8 <nil> this session is not stored: there is nothing to archive")
+		w.process(puppet, session.Info{Deletes: true})
+		s := w.sessions[1]
+		s.on(s.start) // it is being opened
+		w.receive("delete", map[string]any{"session": 1, "callback": 9})
+		w.told("9 <nil> Puppet does not have the session open. :Acp restart starts it")
 	})
 }
 

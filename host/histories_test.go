@@ -87,3 +87,21 @@ func TestExportOfASession(t *testing.T) {
 		check.Equal(t, string(data), text, "the file has %q")
 	})
 }
+
+// With the first session the old transcripts are removed.
+func TestOldTranscriptsAreRemoved(t *testing.T) {
+	data := t.TempDir()
+	file := func(id string, at time.Time) string {
+		name := strings.TrimPrefix(keepTranscript(t, data, id, "go on", at), "acp://history/puppet/")
+		return filepath.Join(data, "transcripts", name+".jsonl")
+	}
+	old, fresh := file("old", time.Now().AddDate(0, -2, 0)), file("fresh", time.Now())
+	w := newOutside(t, Options{Data: data})
+	w.receive("new", map[string]any{"session": 1, "agent": puppetFields, "cwd": t.TempDir()})
+	must.Become(t, "the end of the old one", func() bool {
+		_, err := os.Stat(old)
+		return err != nil
+	})
+	_, err := os.Stat(fresh)
+	must.Do(t, err)
+}

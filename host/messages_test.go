@@ -52,8 +52,9 @@ func TestMessagesThatCannotBeAnswered(t *testing.T) {
 				w := newWorld(t, o)
 				w.receive(c.send, c.fields)
 				w.settle()
-				if got := strings.Join(w.nvim.take(), "\n"); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
-					t.Errorf("Neovim is told %q; want %q", got, want)
+				told := w.nvim.take()
+				if got := strings.Join(told, "\n"); !strings.HasPrefix(got, want) || (got == "") != (want == "") || len(told) > 1 {
+					t.Errorf("Neovim is told %q; want %q", told, want)
 				}
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -88,6 +89,8 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 	}
 	check.Slice(t, got, []string{"ACP_OF_NVIM=nvim", "ACP_OF_LOGIN=login", "ACP_OF_USER=user", "VIM=user"}, "it has %q")
 	check.Contains(t, strings.Join(agentEnv(nil, nil), "\n"), "ACP_OF_USER=nvim", "without anything of the user's it has %s")
+	env := agentEnv(nil, map[string]string{"ACP_OF_LOGIN": "login"})
+	check.Contains(t, strings.Join(env, "\n"), "ACP_OF_LOGIN=login", "with nothing but a login it has %s")
 }
 
 // Sessions share the process of an agent only where it would be started alike.
@@ -145,10 +148,15 @@ func TestTryingAnAgent(t *testing.T) {
 	check.Equal(t, err, feature.ErrClosed, "when Neovim ends: %v")
 }
 
-// The process of an agent that refuses to begin ends, whoever still waits for it.
+// The process of an agent that refuses to begin ends, whoever still waits for it, and nothing is kept of what it takes.
 func TestTheEndOfAnAgentThatRefuses(t *testing.T) {
 	argv, env := fakeagent.Program(t, fakeagent.Expect("initialize"), fakeagent.Fail(acp.CodeInternalError, "no"))
-	w := newOutside(t, Options{})
+	data := t.TempDir()
+	t.Cleanup(func() { // when all has ended
+		kept, _ := filepath.Glob(filepath.Join(data, "mcp", "*"))
+		check.Slice(t, kept, nil, "kept are %q")
+	})
+	w := newOutside(t, Options{Data: data})
 	a, err := w.agentFor(AgentSpec{Name: "puppet", Title: "Puppet", Command: argv, Env: env}, t.TempDir())
 	must.Do(t, err)
 	refused := make(chan error, 2)
@@ -197,6 +205,9 @@ func TestHowAnAgentEnds(t *testing.T) {
 			if errors.As(err, &f) {
 				check.Equal(t, f.Detail, c.detail, "beside it is told %q")
 			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			check.Equal(t, len(w.agents), 0, "%d processes can be joined")
 		})
 	}
 }

@@ -20,6 +20,9 @@ func TestAnAgentThatTheRegistryHasLost(t *testing.T) {
 	must.Write(t, data, "agents/lost/current.json", `{"version":"1.0"}`)
 	must.Write(t, data, "agents/lost/1.0/acp-launch.json", `{"title":"Lost","command":["bin"],"said":"Lost 1.0"}`)
 	must.Write(t, data, "agents/broken/current.json", `{"version":"1.0"}`)
+	must.Write(t, data, "agents/empty/1.0/acp-launch.json", `{"title":"Empty","command":["bin"]}`)
+	must.Write(t, data, "agents/gemini/current.json", `{"version":"0.0"}`) // which the registry has
+	must.Write(t, data, "agents/gemini/0.0/acp-launch.json", `{"title":"Gemini","command":["bin"]}`)
 	w := newOutside(t, Options{Data: data})
 	w.receive("list_agents", map[string]any{"callback": 7})
 	w.hears()
@@ -30,9 +33,11 @@ func TestAnAgentThatTheRegistryHasLost(t *testing.T) {
 	}, "the last one is %+v")
 	seen := map[string]int{}
 	for _, a := range list {
-		seen[a.ID]++
+		if seen[a.ID]++; a.ID == "gemini" && (a.Version != "0.0" || a.Newest == "" || a.Newest == a.Version) {
+			t.Errorf("an older one is listed as %+v", a)
+		}
 	}
-	if len(seen) != len(list) || seen["broken"] > 0 {
+	if len(seen) != len(list) || seen["broken"] > 0 || seen["empty"] > 0 {
 		t.Errorf("listed are %v", seen)
 	}
 }

@@ -129,17 +129,20 @@ func TestFoldersOfAStoredSession(t *testing.T) {
 		ask                       rpc.New
 		want                      string
 	}{
-		"nothing is known":              {ask: named, want: "/p /q"},
-		"nothing is known or named":     {ask: anywhere, want: "/p"},
-		"it was listed":                 {listed: []string{"/p", "/a"}, ask: here, want: "/p /a"},
-		"elsewhere":                     {listed: []string{"/o", "/a"}, ask: here, want: "/p"},
-		"elsewhere, which is fine":      {listed: []string{"/o", "/a"}, ask: anywhere, want: "/o /a"},
-		"the user names others":         {listed: []string{"/p", "/a"}, ask: named, want: "/p /q"},
-		"its transcript tells":          {transcript: []string{"/p"}, ask: here, want: "/p /q"},
-		"its transcript, of no folder":  {transcript: []string{""}, saved: []string{"/s"}, ask: anywhere, want: "/s"},
-		"its changes tell":              {saved: []string{"/s"}, ask: anywhere, want: "/s"},
-		"its changes, of no folder":     {saved: []string{""}, ask: anywhere, want: "/p"},
-		"all tell":                      {listed: []string{"/o"}, transcript: []string{"/p"}, saved: []string{"/s"}, ask: anywhere, want: "/o"},
+		"nothing is known":             {ask: named, want: "/p /q"},
+		"nothing is known or named":    {ask: anywhere, want: "/p"},
+		"it was listed":                {listed: []string{"/p", "/a"}, ask: here, want: "/p /a"},
+		"elsewhere":                    {listed: []string{"/o", "/a"}, ask: here, want: "/p"},
+		"elsewhere, which is fine":     {listed: []string{"/o", "/a"}, ask: anywhere, want: "/o /a"},
+		"the user names others":        {listed: []string{"/p", "/a"}, ask: named, want: "/p /q"},
+		"its transcript tells":         {transcript: []string{"/p"}, ask: here, want: "/p /q"},
+		"its transcript, of no folder": {transcript: []string{""}, saved: []string{"/s"}, ask: anywhere, want: "/s"},
+		"its changes tell":             {saved: []string{"/s"}, ask: anywhere, want: "/s"},
+		"its changes, of no folder":    {saved: []string{""}, ask: anywhere, want: "/p"},
+		"all tell": {
+			listed: []string{"/o"}, transcript: []string{"/p"}, saved: []string{"/s"},
+			ask: anywhere, want: "/o",
+		},
 		"the transcript, not the saved": {transcript: []string{"/o"}, saved: []string{"/s"}, ask: anywhere, want: "/o /q"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,4 +126,89 @@ func TestACancelOfWordsSentAhead(t *testing.T) {
 		s.on(s.prompts.Cancel)
 		check.Slice(t, agent.take(), []string{"cancel a"}, "then the agent was asked %q")
 	})
+}
+
+// A cancel says how many prompts wait now, if any do.
+func TestACancelWithAQueue(t *testing.T) {
+	for queued, want := range map[int]string{
+		0: "", 1: "1 prompt queued. Send an empty prompt to resume the queue.\n",
+		2: "2 prompts queued. Send an empty prompt to resume the queue.\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			s, agent := w.ready(session.Info{})
+			s.on(func() {
+				s.prompts.Send("go on")
+				for range queued {
+					s.prompts.Send("and on")
+				}
+			})
+			synctest.Wait()
+			s.on(s.prompts.Cancel)
+			check.Equal(t, s.told(), want, "the chat says %q")
+			agent.answer(nil)
+			synctest.Wait()
+			check.Slice(t, agent.take(), []string{"prompt", "cancel a"}, "the agent was asked %q")
+			s.on(func() { check.Equal(t, len(s.prompts.Queued()), queued, "%d wait") })
+		})
+	}
+}
+
+// steered is an agent that tells what became of words for the running turn.
+type steered struct {
+	*asked
+	became session.Steering
+}
+
+func (a *steered) Steer(_ string, _ []session.Content, done func(session.Steering, error)) {
+	a.request("steer", func(err error) { done(a.became, err) })
+}
+
+// Words for the running turn are in it, or begin the agent's own when it was over; else they are no part of the
+// conversation.
+func TestWhatBecomesOfWordsForTheTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		became session.Steering
+		over   bool // when the agent answers
+		open   bool // a turn, then
+		said   string
+	}{
+		"they are taken":                 {session.SteeringTaken, false, true, "go on|and on"},
+		"they are taken at the end":      {session.SteeringTaken, true, false, "go on|and on"},
+		"they are left":                  {session.SteeringLeft, false, true, "go on"},
+		"they begin a turn":              {session.SteeringBegan, true, true, "go on|and on"},
+		"they begin one before its time": {session.SteeringBegan, false, true, "go on|and on"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{})
+				s, agent := w.ready(session.Info{Steers: true})
+				s.agent.adapter = &steered{agent, c.became}
+				s.on(func() { s.prompts.Send("go on") })
+				synctest.Wait()
+				end := agent.answer
+				var became []session.Steering
+				s.on(func() {
+					s.steer([]session.Content{session.Text{Text: "and on"}}, func(now session.Steering) { became = append(became, now) })
+				})
+				if c.over {
+					end(nil)
+					synctest.Wait()
+				}
+				agent.answer(nil)
+				synctest.Wait()
+				var said []string
+				s.on(func() {
+					for _, e := range s.conv.Entries {
+						if m, ok := e.(*session.Message); ok && m.Role == session.RoleUser {
+							said = append(said, m.Text())
+						}
+					}
+					check.Equal(t, s.prompts.TurnOpen(), c.open, "that a turn is open is %t")
+				})
+				check.Equal(t, strings.Join(said, "|"), c.said, "the user has said %q")
+				check.Slice(t, became, []session.Steering{c.became}, "the words became %v")
+			})
+		})
+	}
 }
