@@ -29,9 +29,10 @@ func TestMessagesThatCannotBeAnswered(t *testing.T) {
 		"nowhere to record": {send: "traffic", fields: m{"callback": 7, "file": "/no/such"},
 			told: "7 <nil> record traffic: open /no/such: no such file or directory"},
 
-		"no data to search": {send: "search_history", fields: m{"callback": 7, "text": "x"}, told: "7 <nil> " + nothingKept},
-		"no data to list":   {send: "list_history", fields: m{"callback": 7}, told: "7 <nil> " + nothingKept},
-		"no data to show":   {send: "show_history", fields: m{"callback": 7, "path": "x"}, told: "7 <nil> " + nothingKept},
+		"no data of sessions": {send: "list_saved", fields: m{"callback": 7}, told: "7 [] "},
+		"no data to search":   {send: "search_history", fields: m{"callback": 7, "text": "x"}, told: "7 <nil> " + nothingKept},
+		"no data to list":     {send: "list_history", fields: m{"callback": 7}, told: "7 <nil> " + nothingKept},
+		"no data to show":     {send: "show_history", fields: m{"callback": 7, "path": "x"}, told: "7 <nil> " + nothingKept},
 		"nothing can be searched": {broken: "transcripts", send: "search_history", fields: m{"callback": 7, "text": "x"},
 			told: "7 <nil> the kept transcripts cannot be searched: "},
 		"nothing can be listed": {broken: "transcripts", send: "list_history", fields: m{"callback": 7},

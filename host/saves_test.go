@@ -124,7 +124,12 @@ func TestListingSessionsWithSavedChanges(t *testing.T) {
 		}
 		check.Deep(t, list(), want, "listed is %+v")
 		must.Do(t, w.labels.Change("puppet", "x", func(l *labels.Label) { l.Title, l.Archived = "Mine", true }))
+		keepTranscript(t, data, "x", "go on", time.Now())
 		want.Title, want.Archived = "Mine", true
 		check.Deep(t, list(), want, "with a label, listed is %+v")
+		must.Do(t, w.labels.Change("puppet", "x", func(l *labels.Label) { *l = labels.Label{Agent: l.Agent, ID: l.ID} }))
+		w.keepsChanges(saved.About{Agent: "puppet", AgentTitle: "Puppet", Cwd: "/p", ID: "x", Changes: 3})
+		want.Title, want.Archived = "go on", false
+		check.Deep(t, list(), want, "without any other title, listed is %+v")
 	})
 }

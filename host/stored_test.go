@@ -114,6 +114,7 @@ func TestListingTheSessionsOfAnAgentThatBegins(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				w.told(c.told)
+				check.Equal(t, len(agent.take()) == 0, c.err != nil, "that the agent was asked nothing is %t")
 			})
 		})
 	}

@@ -208,6 +208,11 @@ func TestWhatBecomesOfWordsForTheTurn(t *testing.T) {
 				})
 				check.Equal(t, strings.Join(said, "|"), c.said, "the user has said %q")
 				check.Slice(t, became, []session.Steering{c.became}, "the words became %v")
+				s.on(func() {
+					s.ownWork(session.OwnWork{Ended: true, StopReason: session.StopEndTurn})
+					own := c.over && c.became == session.SteeringBegan
+					check.Equal(t, s.prompts.TurnOpen(), c.open && !own, "when its own work is over a turn is open: %t")
+				})
 			})
 		})
 	}
