@@ -16,11 +16,13 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
-// neovim is one that notes which notices, answers and texts of buffers it gets.
+// neovim is one that notes which notices, answers, events, states and texts of buffers it gets.
 type neovim struct {
 	mu     sync.Mutex
 	told   []string
 	result any // of the last answer
+	events []rpc.Event
+	state  rpc.Session // the last one
 }
 
 func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error) {
@@ -33,6 +35,10 @@ func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error)
 		case rpc.Callback:
 			n.told = append(n.told, fmt.Sprint(args.ID, " ", args.Result, " ", args.Error))
 			n.result = args.Result
+		case rpc.Events:
+			n.events = append(n.events, args.Events...)
+		case rpc.Session:
+			n.state = args
 		case rpc.Fill:
 			n.told = append(n.told, fmt.Sprintf("buffer %d: %s", args.Buf, strings.Join(args.Lines.Lines, "|")))
 		}
