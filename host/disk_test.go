@@ -99,9 +99,14 @@ func TestFilesThatAreClaimed(t *testing.T) {
 		does    func(s *Session)
 		claimed bool
 	}{
-		"it works, and names it":      {func(s *Session) { s.working.begin(); s.names("/p/a") }, true},
-		"it has just worked":          {func(s *Session) { s.working.begin(); s.names("/p/a"); s.working.end() }, true},
-		"it has worked":               {func(s *Session) { s.working.begin(); s.names("/p/a"); s.working.end(); time.Sleep(time.Hour) }, false},
+		"it works, and names it": {func(s *Session) { s.working.begin(); s.names("/p/a") }, true},
+		"it has just worked":     {func(s *Session) { s.working.begin(); s.names("/p/a"); s.working.end() }, true},
+		"it has worked": {func(s *Session) {
+			s.working.begin()
+			s.names("/p/a")
+			s.working.end()
+			time.Sleep(time.Hour)
+		}, false},
 		"it works, and names another": {func(s *Session) { s.working.begin(); s.names("/p/b") }, false},
 		"it works":                    {func(s *Session) { s.working.begin() }, false},
 		"it does nothing":             {func(*Session) {}, false},
@@ -129,6 +134,7 @@ func TestAChangeOnTheDisk(t *testing.T) {
 	const note, brief = "The file has changed.", "a changed"
 	created := buffers.Written{Path: "/p/a", After: &text, Created: true, Changed: true}
 	noted := buffers.Written{Path: "/p/a", Before: &text, After: &text, Note: note, Brief: brief}
+	changed := buffers.Written{Path: "/p/a", Before: &was, After: &text, Changed: true}
 	long := noted
 	long.Brief = ""
 	for name, c := range map[string]struct {
@@ -141,7 +147,7 @@ func TestAChangeOnTheDisk(t *testing.T) {
 	}{
 		"the agent has made it":   {change: created, works: true, files: 1},
 		"the user has":            {change: created},
-		"it changes":              {change: buffers.Written{Path: "/p/a", Before: &was, After: &text, Changed: true}, works: true, files: 1},
+		"it changes":              {change: changed, works: true, files: 1},
 		"it is deleted":           {change: buffers.Written{Path: "/p/a", Before: &was, Deleted: true}, works: true, files: 1},
 		"there is only a word":    {change: noted, works: true, told: []string{"warning: " + brief}, chat: note + "\n"},
 		"and the chat is visible": {change: noted, works: true, visible: true, chat: note + "\n"},

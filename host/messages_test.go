@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -78,5 +79,31 @@ func TestASlowWriteIsTold(t *testing.T) {
 		w := newWorld(t, Options{})
 		w.files.Slow(t.Context(), "It takes long.")
 		w.told("warning: It takes long.")
+	})
+}
+
+// Rules with mistakes are not used, and the user is told so; what there is of lasting answers is listed, also if their file is
+// broken.
+func TestRulesAndAnswersThatAreBroken(t *testing.T) {
+	answers := must.Write(t, t.TempDir(), "answers", "{")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		w.receive("set_rules", map[string]any{"file": answers, "rules": []any{map[string]any{"action": "no such"}}})
+		w.settle()
+		told := strings.Join(w.nvim.take(), "\n")
+		const mistakes = "error: the permission rules are ignored, as they have mistakes: "
+		if !strings.HasPrefix(told, mistakes) || told == mistakes {
+			t.Errorf("of mistakes Neovim is told %q", told)
+		}
+		w.receive("set_rules", map[string]any{"file": answers})
+		w.told()
+		w.receive("list_decided", map[string]any{"callback": 7})
+		w.settle()
+		list := w.nvim.take()
+		if len(list) != 2 || list[0] != "warning: the file of your lasting answers is broken; :Acp log says more" ||
+			!strings.HasPrefix(list[1], "7 ") || strings.Contains(list[1], "<nil>") {
+			t.Errorf("for the list Neovim is told %q", list)
+		}
+		check.Contains(t, w.log.String(), "list the lasting answers", "the log says %s")
 	})
 }

@@ -2,12 +2,16 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
+	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/registry"
 	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -114,4 +118,57 @@ func TestAnIntroductionThatCannotBeKept(t *testing.T) {
 	a.hear(session.Info{})
 	check.Contains(t, w.log.String(),
 		`msg="keep the handshake of an agent" agent=puppet err="mkdir `+data+`/agents: not a directory"`, "the log says %s")
+}
+
+// The list of agents is fetched anew when the user wants that, or when it is old; if it cannot be, the old one is shown, and
+// why.
+func TestAListOfAgentsThatIsOld(t *testing.T) {
+	const url = "http://here" // which is never asked
+	const why = "http://here is not reached over https"
+	for name, c := range map[string]struct {
+		date    time.Time
+		fields  map[string]any
+		failure string
+	}{
+		"it is new":                    {time.Now(), map[string]any{"url": url}, ""},
+		"it is new, the user wants it": {time.Now(), map[string]any{"url": url, "fetch": true}, why},
+		"it is of yesterday":           {time.Now().Add(-25 * time.Hour), map[string]any{"url": url}, why},
+		"there is no newer one":        {time.Now().Add(-25 * time.Hour), map[string]any{"fetch": true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			index, err := json.Marshal(map[string]any{"date": c.date.UTC(), "agents": []registry.Entry{{ID: "one", Name: "One", Version: "1"}}})
+			must.Do(t, err)
+			must.Write(t, data, "agents/index.json", string(index))
+			w := newOutside(t, Options{Data: data})
+			c.fields["callback"] = 7
+			w.receive("list_agents", c.fields)
+			w.hears()
+			list := w.nvim.result.(rpc.AgentList)
+			check.Equal(t, list.Failure, c.failure, "it says %q")
+			check.Equal(t, list.Date, c.date.UTC().Format(time.DateOnly), "it is of %q")
+		})
+	}
+}
+
+// The first agent of the list is known by it as the others are.
+func TestAnAgentOfTheList(t *testing.T) {
+	data := t.TempDir()
+	must.Write(t, data, "agents/index.json", `{"date":"2999-01-01T00:00:00Z","agents":[{"id":"one","name":"One","version":"2.0"}]}`)
+	must.Write(t, data, "agents/one/current.json", `{"version":"1.0"}`)
+	must.Write(t, data, "agents/one/1.0/acp-launch.json", `{"title":"Old","command":["bin"]}`)
+	w := newOutside(t, Options{Data: data})
+	w.receive("pin_agent", map[string]any{"callback": 7, "id": "one", "pinned": true})
+	w.hears()
+	is := w.nvim.result.(rpc.RegistryAgent)
+	check.Equal(t, is.Name+" "+is.Version+" "+is.Newest, "One 1.0 2.0", "it is %s")
+}
+
+// Who tries an agent gets no advice about a session of it.
+func TestAFailureWithoutAdvice(t *testing.T) {
+	plain := errors.New("no")
+	check.Equal(t, withoutAdvice(plain), plain, "another error becomes %v")
+	f := failure.Failure{Sentence: "It ended", Reason: "no", Detail: "much", Advice: "Restart it."}
+	told := withoutAdvice(fmt.Errorf("try: %w", &f))
+	check.Deep(t, told, error(&failure.Failure{Sentence: "It ended", Reason: "no", Detail: "much"}), "it becomes %#v")
 }
