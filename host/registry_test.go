@@ -137,7 +137,8 @@ func TestAListOfAgentsThatIsOld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()
-			index, err := json.Marshal(map[string]any{"date": c.date.UTC(), "agents": []registry.Entry{{ID: "one", Name: "One", Version: "1"}}})
+			agents := []registry.Entry{{ID: "one", Name: "One", Version: "1"}}
+			index, err := json.Marshal(map[string]any{"date": c.date.UTC(), "agents": agents})
 			must.Do(t, err)
 			must.Write(t, data, "agents/index.json", string(index))
 			w := newOutside(t, Options{Data: data})

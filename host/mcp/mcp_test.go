@@ -118,10 +118,44 @@ func TestAProjectsFileThatIsBroken(t *testing.T) {
 			s.Expect(fmt.Sprintf("remark warning: The MCP servers of .mcp.json are left out: %s.", why), "found own")
 		})
 	}
+	for why, make := range map[string]func(path string) error{
+		"is a directory":                    func(path string) error { return os.Mkdir(path, 0o700) },
+		"too many levels of symbolic links": func(path string) error { return os.Symlink(projectFile, path) },
+	} {
+		play(t, filepath.Join(t.TempDir(), "answers"), func(s *scene) {
+			path := filepath.Join(s.Cwd, projectFile)
+			must.Do(t, make(path))
+			_, err := os.ReadFile(path)
+			check.Contains(t, fmt.Sprint(err), why, "it is read with %q")
+			s.find(context.Background())
+			s.Expect(fmt.Sprintf("remark warning: The MCP servers of .mcp.json are left out: %v.", err), "found own")
+		})
+	}
 	play(t, filepath.Join(t.TempDir(), "answers"), func(s *scene) {
 		s.project(servers + strings.Repeat(" ", maxProject-len(servers)))
 		s.find(context.Background())
 		check.Equal(t, len(s.asked), 1, "for the longest file %d questions are asked")
+	})
+}
+
+// The question about a project's servers says what they are, and which answers there are, also to a program.
+func TestTheQuestionAboutAProjectsServers(t *testing.T) {
+	play(t, filepath.Join(t.TempDir(), "answers"), func(s *scene) {
+		s.project(`{"mcpServers":{"two":{"command":"b","args":["-x"]},"one":{"command":"a"}}}`)
+		s.find(context.Background())
+		must.Equal(t, len(s.asked), 1, "%d questions are open")
+		q := s.asked[0]
+		check.Equal(t, q.Asker, "acp-nvim", "it is of %q")
+		check.Equal(t, q.Message, "The project's .mcp.json has MCP servers for Puppet to use: one (a), two (b -x). Use them?", "it asks %q")
+		check.Equal(t, string(q.Form.Schema), `{"properties":{"servers":{"enum":["always","once","never"],"type":"string"}},`+
+			`"required":["servers"],"type":"object"}`, "its schema is %s")
+		check.Deep(t, q.Form.Fields, []session.FormField{{
+			Name: "servers", Title: "MCP servers", Type: session.FieldChoice, Required: true,
+			Choices: []session.Choice{
+				{Value: "always", Name: "Yes, until the file changes"}, {Value: "once", Name: "Yes, in this session"},
+				{Value: "never", Name: "No, until the file changes"},
+			},
+		}}, "its fields are %+v")
 	})
 }
 

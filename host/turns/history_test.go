@@ -23,6 +23,7 @@ func TestTurnsGoBackAndComeAgain(t *testing.T) {
 		t.Errorf("at first the last is %+v", h.Last())
 	}
 	first, second := changedIn(1, "1"), changedIn(2, "2")
+	second.Prompt = "go on"
 	h.Take(first)
 	h.Take(Begin("changes nothing", time.Unix(3, 0)))
 	h.Take(second)
@@ -32,7 +33,7 @@ func TestTurnsGoBackAndComeAgain(t *testing.T) {
 	}
 	failed := []FileChange{{Path: "/other"}}
 	h.WasUndone(second, second.Files, failed, true)
-	if last := h.Last(); last == second || !last.At.Equal(second.At) || len(last.Files) != 1 {
+	if last := h.Last(); last == second || !last.At.Equal(second.At) || last.Prompt != second.Prompt || len(last.Files) != 1 {
 		t.Errorf("what failed cannot be tried again: %+v", last)
 	}
 	h.WasDoneAgain(second) // with what failed

@@ -104,7 +104,11 @@ func (s *scene) next() (names []string, more bool) {
 		var ops []editor.Op
 		ops, more = s.Next(1 << 10)
 		for _, op := range ops {
-			names = append(names, op.Name)
+			name := op.Name
+			if of, ok := op.Args.(interface{ InSession() int }); ok && of.InSession() != 1 {
+				name += " of another session"
+			}
+			names = append(names, name)
 		}
 	})
 	return names, more
