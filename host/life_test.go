@@ -68,3 +68,29 @@ func TestWhichTitlesAreKept(t *testing.T) {
 		check.Equal(t, w.labels.Of("puppet", "a").Title, "", "kept is %q")
 	})
 }
+
+// A session that needs a login says how, is opened when the user has logged in, and what waited for that is done then.
+func TestALoginBeforeASessionIsOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		spec := puppet
+		spec.Login = "Run puppet login."
+		_, agent := w.process(spec, session.Info{})
+		s := w.add(1, spec)
+		s.on(s.start)
+		synctest.Wait()
+		s.on(func() { s.prompts.Send("go on") })
+		agent.answer(errLogin)
+		synctest.Wait()
+		check.Contains(t, s.told(), "Run puppet login.", "the chat says %q")
+		s.on(func() { check.Equal(t, s.state(), "auth_required", "its state is %q") })
+		check.Slice(t, agent.take(), []string{"new"}, "the agent was asked %q")
+		s.on(func() { s.loggedIn(s.agent) })
+		synctest.Wait()
+		check.Slice(t, agent.take(), []string{"new"}, "after the login the agent was asked %q")
+		agent.answer(nil)
+		synctest.Wait()
+		check.Slice(t, agent.take(), []string{"prompt"}, "when it is open the agent was asked %q")
+		s.on(func() { check.Equal(t, s.state(), "running", "its state is then %q") })
+	})
+}
