@@ -1063,24 +1063,31 @@ func TestTurnsAfterARefusedMoveIsTakenBack(t *testing.T) {
 	}
 }
 
+// madeAgainUnderUnsavedText has f, of which the agent has removed first in one turn and made it again in the next; there it
+// writes more while the user has u2 in place of f2, unsaved.
+func madeAgainUnderUnsavedText(t *testing.T, first, more string) *world {
+	w := newWorld(t)
+	w.write("f", first)
+	w.edit("f")
+	w.begin()
+	w.remove("f")
+	w.sees("f")
+	w.end()
+	w.begin()
+	w.clientWrites("f", first, "f1\nf2\nf3\na1\nf4\n")
+	w.types("f", func(is string) string { return strings.Replace(is, "f2", "u2", 1) })
+	w.write("f", more)
+	w.sees("f")
+	w.end()
+	return w
+}
+
 // The undo of a turn in which the agent has made a file again leaves the user's unsaved lines to its buffer, and none of the
 // agent's lines that they have replaced there comes back with what was there before.
 func TestUnsavedInAFileThatIsUndone(t *testing.T) {
 	const first, more = "f1\nf2\nf3\nf4\n", "f1\nf2\nf3\na2\na3\nf4\n"
 	for _, again := range []bool{false, true} {
-		w := newWorld(t)
-		w.write("f", first)
-		w.edit("f")
-		w.begin()
-		w.remove("f")
-		w.sees("f")
-		w.end()
-		w.begin()
-		w.clientWrites("f", first, "f1\nf2\nf3\na1\nf4\n")
-		w.types("f", func(is string) string { return strings.Replace(is, "f2", "u2", 1) })
-		w.write("f", more)
-		w.sees("f")
-		w.end()
+		w := madeAgainUnderUnsavedText(t, first, more)
 		w.types("f", func(is string) string { return strings.Replace(is, "a3", "u3", 1) })
 		w.must(w.undo(false))
 		check.Equal(t, w.tree(), "", "undone there is %s")
@@ -1102,19 +1109,7 @@ func TestConflictInAFileThatIsUndone(t *testing.T) {
 	const first = "f1\nf2\nf3\nf4\n"
 	for _, more := range []string{"f1\na9\nf3\na2\na3\nf4\n", "f1\nf3\na2\na3\nf4\n", "a0\n"} {
 		for _, again := range []bool{false, true} {
-			w := newWorld(t)
-			w.write("f", first)
-			w.edit("f")
-			w.begin()
-			w.remove("f")
-			w.sees("f")
-			w.end()
-			w.begin()
-			w.clientWrites("f", first, "f1\nf2\nf3\na1\nf4\n")
-			w.types("f", func(is string) string { return strings.Replace(is, "f2", "u2", 1) })
-			w.write("f", more)
-			w.sees("f")
-			w.end()
+			w := madeAgainUnderUnsavedText(t, first, more)
 			w.must(w.undo(false))
 			check.Equal(t, w.tree(), "", "undone there is %s")
 			check.Equal(t, w.sees("f"), "u2\n", "undone the buffer has %q")
