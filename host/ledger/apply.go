@@ -27,7 +27,7 @@ type target struct {
 	under     func(disk, mine string) *string // see [buffers.Edit]; nil is the same change
 	taken     returning                       // of a file that was taken away under a buffer
 	made      bool                            // by the agent: if only unsaved text by the user remains, there is no file
-	of        func(path, text string) string  // the user's part of a text of a made file, as far as it is remembered
+	usersIn   func(path, text string) string  // the user's part of a text of a made file, as far as it is remembered
 	users     string                          // that part of what the disk has
 }
 
@@ -41,7 +41,7 @@ func (l *Ledger) apply(p target, done func(error)) {
 	onlyUnsaved := false // all that remains of a file made by the agent is text that only its buffer has
 	if p.made {
 		disk := onDisk(p.path)
-		p.users = p.of(p.path, disk.Text)
+		p.users = p.usersIn(p.path, disk.Text)
 		onlyUnsaved = isText(disk) && p.nothingOf(disk)
 	}
 	if onlyUnsaved && p.want.Exists {

@@ -228,7 +228,7 @@ func (l *Ledger) deciding(d Decision, f review.File) (is deciding, err error) {
 	}
 	is.to = target{
 		path: f.Path, now: is.plan.Now, want: is.plan.Want, back: is.plan.Back, taken: l.taken[f.Path].all,
-		made: d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists, of: l.record.Users,
+		made: d.Do == review.Reject && !f.Baseline.Exists && !f.Accepted.Exists, usersIn: l.record.Users,
 	}
 	is.left = l.record.Left(f.Path)
 	if is.plan.Edits() {

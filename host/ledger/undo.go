@@ -215,7 +215,7 @@ func (l *Ledger) undoStep(u undoing, i int, done func()) {
 		done()
 		return
 	}
-	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made, of: l.usersIn(u.turn)}
+	to := target{path: path, now: step.Now, want: step.Want, back: step.Back, made: step.Of.Made, usersIn: l.usersIn(u.turn)}
 	var stood *conflict
 	if was := l.taken[path]; was.turn == u.turn && !u.again {
 		to.taken, stood = was.its, was.conflict

@@ -184,10 +184,10 @@ func (l *Ledger) usersFirst(path string, wrote time.Time) {
 	if t == nil || wrote.IsZero() {
 		return
 	}
-	if new, looked := t.looked[path]; looked && !wrote.After(new.since) {
+	if found, looked := t.looked[path]; looked && !wrote.After(found.since) {
 		delete(t.looked, path)
-		l.saysAgain(path, new.said)
-		if _, ran := new.said.turns[t.Turn]; !ran {
+		l.saysAgain(path, found.said)
+		if _, ran := found.said.turns[t.Turn]; !ran {
 			t.SetBack(path, review.Image{})
 		}
 	}

@@ -101,11 +101,11 @@ type putBack struct{ from, n, below int }
 
 // againAbove returns the lines that come back with now above others that are removed, where they were.
 func (l *layers) againAbove(now string) (again []putBack) {
-	type removal struct {
+	type beside struct {
 		pending linediff.Edit
 		kept    []linediff.Edit // above its end
 	}
-	removals := map[int]removal{} // by the line of the present text
+	removals := map[int]beside{} // by the line of the present text
 	for _, p := range l.pending.edits {
 		list := l.kept.edits
 		i := sort.Search(len(list), func(i int) bool { return list[i].B0 >= p.A0 })
@@ -116,7 +116,7 @@ func (l *layers) againAbove(now string) (again []putBack) {
 			}
 		}
 		if len(kept) > 0 {
-			removals[p.B0] = removal{p, kept}
+			removals[p.B0] = beside{p, kept}
 		}
 	}
 	if len(removals) == 0 {
