@@ -853,6 +853,13 @@ func (w *world) WasInStep(path, text, _ string) {
 	}
 }
 
+// toldInStep returns what the host was told that the buffer of a file was in step with; "" where it was told nothing.
+func (w *world) toldInStep(name string) string {
+	w.disk.Lock()
+	defer w.disk.Unlock()
+	return w.inStep[w.path(name)]
+}
+
 func (w *world) RemoveLinks(path string, inside func(string) bool) {
 	for at := path; inside(at); at = filepath.Dir(at) {
 		if _, err := os.Readlink(at); err == nil {
