@@ -2,6 +2,7 @@ package whose
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -190,7 +191,7 @@ func (r *whoseRound) agentAsks(name string) {
 	default:
 		r.did("  user says yes")
 		r.Respond(1, "yes")
-		r.allowed = name + content
+		r.allowed, r.lastAllowed = name+content, name+content
 	}
 	answer := r.agent.Answer(id).Text("outcome", "optionId")
 	r.AwaitLua(`#require('acp').permissions() == 0`)
@@ -300,6 +301,12 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	u := r.files[name].refused
 	if asked == 0 && r.allowed != name+content && !exists { // the buffer shows all of it, which nobody has accepted
 		u.exists = either
+		if r.lastAllowed == name+content { // they have: whether it counts a second time, the rule does not say
+			for _, line := range text {
+				u.lines[line] = cmp.Or(u.lines[line], &userLine{})
+				u.unsureOf(line)
+			}
+		}
 		return m
 	}
 	var gone []string // as the user saw; what they have not saved the agent may not have known

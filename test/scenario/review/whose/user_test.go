@@ -156,6 +156,10 @@ func (r *whoseRound) userUndoes(name string) {
 	how := []string{"undo", "undo", "redo"}[r.IntN(3)]
 	r.did("user does %s in %s", how, name)
 	r.acts(name, true, `vim.cmd('silent! `+how+`')`)
+	fenc := r.LuaString(`vim.bo[...].fileencoding`, r.buffers[name])
+	r.all(name, func(u *userFile) { // their text may be back, in a buffer that has read another encoding of the agent's since
+		u.formed = u.formed && strings.HasPrefix(fenc, u.form.encoding)
+	})
 }
 
 // userSaves writes a buffer; a formatter of the user's may add a line.
@@ -257,9 +261,14 @@ func (r *whoseRound) userRenames(name string) {
 	for n, u := range f.undone {
 		r.files[to].undone[n] = renamed(u)
 	}
-	if len(r.kin(name)) > 0 { // a refusal moves it back where the agent has moved it from
+	if len(r.kin(name)) > 0 { // a refusal moves it back where the agent has moved it from, with the mode that Neovim gives it here
 		r.files[to].kin = f.kin
 		r.all(to, func(u *userFile) { u.exists = either })
+		for _, k := range r.kin(to) {
+			for _, u := range append(k.undone, k.refused) {
+				u.mode = 0
+			}
+		}
 	}
 	r.buffers[to] = r.buffers[name]
 	delete(r.buffers, name)
@@ -331,6 +340,8 @@ func (r *whoseRound) userDecides() {
 				r.adopt(name, f.refused)
 				f.refused.acceptedAll(was)
 				switch text, _ := r.texts(name); {
+				case status == "deleted" && len(r.kin(name)) > 0: // where it turns out that it was moved, that can be refused
+					f.refused.keptUnseen()
 				case status == "modified" && r.data(name) == nil:
 					f.refused.keptUnseen()
 				case status == "modified" && len(r.data(name)) == 0: // emptied since, which their buffer does not show yet

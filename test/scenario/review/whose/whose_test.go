@@ -132,30 +132,31 @@ func (r *whoseRound) newFile(name string, u *userFile) {
 type whoseRound struct {
 	*scene.Scene
 	*rand.Rand
-	agent     *scene.Puppet
-	dir       string // of the files
-	before    bool   // writes wait for the user
-	formatter bool   // the user has one, which adds a line when a buffer is saved
-	autosave  bool   // the user has a plugin that saves
-	files     map[string]*whoseFile
-	buffers   map[string]int      // of the files that are loaded
-	known     map[string][]string // what the agent has read or written through its client
-	typing    string              // the file in which the user is in Insert mode
-	inTurn    bool
-	staying   map[string]bool     // files that cannot go back to where the user has another one
-	forgotten bool                // another host runs, which does not know what the agent has read
-	leftAlone bool                // the undo has left something as it is
-	whole     []string            // the text that the agent is about to give a file, without its client
-	gave      map[string][]string // what it gave each file last in that way, and so knows
-	unread    map[string][]string // what other programs of the user's have put in files that no buffer showed, since the agent has read them
-	allowed   string              // the name and the text that the user has allowed in a request
-	over      bool
-	turns     int // that have begun
-	undo      int // the one that is undone
-	nth       int
-	count     int
-	log       []string
-	faults    []string
+	agent       *scene.Puppet
+	dir         string // of the files
+	before      bool   // writes wait for the user
+	formatter   bool   // the user has one, which adds a line when a buffer is saved
+	autosave    bool   // the user has a plugin that saves
+	files       map[string]*whoseFile
+	buffers     map[string]int      // of the files that are loaded
+	known       map[string][]string // what the agent has read or written through its client
+	typing      string              // the file in which the user is in Insert mode
+	inTurn      bool
+	staying     map[string]bool     // files that cannot go back to where the user has another one
+	forgotten   bool                // another host runs, which does not know what the agent has read
+	leftAlone   bool                // the undo has left something as it is
+	whole       []string            // the text that the agent is about to give a file, without its client
+	gave        map[string][]string // what it gave each file last in that way, and so knows
+	unread      map[string][]string // what other programs of the user's have put in files that no buffer showed, since the agent has read them
+	lastAllowed string              // the last of those, also where it was used
+	allowed     string              // the name and the text that the user has allowed in a request
+	over        bool
+	turns       int // that have begun
+	undo        int // the one that is undone
+	nth         int
+	count       int
+	log         []string
+	faults      []string
 }
 
 // title is how to play the round again.
