@@ -232,6 +232,10 @@ func TestOf(t *testing.T) {
 			"delete +0 -1 located\n1-a\n",
 		},
 		{
+			"a deletion, done, where there is another file now", session.Diff{Operation: session.OperationDelete, Path: "/a", OldText: ptr("a\n")}, Now{Text: ptr("b\nc\n"), Done: true},
+			"delete +0 -1 located\n1-a\n",
+		},
+		{
 			"a deletion, done, of which nothing is known", session.Diff{Operation: session.OperationDelete, Path: "/a"}, Now{Done: true},
 			"delete +0 -0: the agent says nothing more about it\n",
 		},

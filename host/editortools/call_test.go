@@ -170,6 +170,8 @@ func TestCallsThatFail(t *testing.T) {
 		{"read_buffer", `{"path":7}`, rpc.EditorToolDone{}, "the arguments do not match the schema: " +
 			"json: cannot unmarshal number into Go struct field arguments.path of type string"},
 		{"read_buffer", `{"path":"ftp://a"}`, rpc.EditorToolDone{}, `"ftp://a" is not a path`},
+		{"read_buffer", `{"path":""}`, rpc.EditorToolDone{}, "the argument path is missing"},
+		{"show", `{"path":"a.go","line":0}`, rpc.EditorToolDone{}, "the argument line is missing"},
 		{"read_buffer", file, rpc.EditorToolDone{}, "/p/a.go is gone"},
 		{"show", `{"path":"ftp://a","line":1}`, rpc.EditorToolDone{}, `"ftp://a" is not a path`},
 		{"show", file, rpc.EditorToolDone{}, "the user did not allow /p/a.go"},

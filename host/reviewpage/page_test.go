@@ -8,6 +8,7 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/host/page"
 	"github.com/acp-nvim/acp-nvim/host/styled"
+	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // buffer is what Neovim makes of the edits.
@@ -216,5 +217,23 @@ func TestBlocksAreRenderedAsTheyAreDrawn(t *testing.T) {
 		if b.rendered != nil {
 			t.Fatalf("block %d is kept as it looks", b.ID)
 		}
+	}
+}
+
+// A row whose text or whose marks are others looks otherwise, whether or not it is kept as it was drawn.
+func TestRowsThatLookAlike(t *testing.T) {
+	added, removed := []styled.Mark{{EndCol: 1, Group: styled.DiffAdd}}, []styled.Mark{{EndCol: 1, Group: styled.DiffDelete}}
+	for _, c := range []struct {
+		one, other Row
+		alike      bool
+	}{
+		{Row{Text: "a", Marks: added}, Row{Text: "a", Marks: slices.Clone(added), Kind: Text}, true},
+		{Row{Text: "a", Marks: added}, Row{Text: "a", Marks: removed}, false},
+		{Row{Text: "a", Marks: added}, Row{Text: "b", Marks: added}, false},
+	} {
+		drawn := c.other
+		drawn.drawn = c.other.looks()
+		check.Equal(t, c.one.Equal(c.other), c.alike, "%+v looks like %+v: %v", c.one, c.other)
+		check.Equal(t, c.one.Equal(drawn), c.alike, "%+v looks like what was drawn of %+v: %v", c.one, c.other)
 	}
 }
