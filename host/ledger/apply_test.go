@@ -227,6 +227,31 @@ func TestFormOfAnEmptiedFile(t *testing.T) {
 	}
 }
 
+// Unsaved text keeps the form that it will be written in while the agent empties the file, so that this is not one of the user's.
+func TestFormOfAFileThatIsEmptiedUnderUnsavedText(t *testing.T) {
+	for _, undo := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.replace("f", "a1\r\na2\r\na3\r\n")
+		w.sees("f")
+		w.types("f", func(string) string { return "a1\na3\n" })
+		if undo {
+			w.end()
+			w.begin()
+		}
+		w.write("f", "")
+		w.sees("f")
+		w.end()
+		if undo {
+			w.must(w.undo(false))
+		}
+		w.decide(review.Reject, "")
+		check.Equal(t, w.tree(), `f 644 "f1\nf2\nf3\n"`, "undo %v: there is %s", undo)
+	}
+}
+
 // What is no text, or has become too large for the record, comes back byte for byte.
 func TestBytesComeBack(t *testing.T) {
 	large := strings.Repeat("line\n", maxReviewed/5+1)

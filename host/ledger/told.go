@@ -87,6 +87,9 @@ func tellChange(w buffers.Written, by string) toldChange {
 	}
 	c.now = contentOf(w.After, w.FormAfter)
 	c.now.Mode = modeOf(w.Path)
+	if w.Disk != nil && *w.Disk == "" && c.now.Text != "" && w.FormBefore != "" {
+		c.now.Form = w.FormBefore // an empty file has none of its own
+	}
 	if c.now.Opaque && len(*w.After) > maxReviewed {
 		c.now.Text = largeMark(w.Path) // as a look marks it
 	}

@@ -644,7 +644,7 @@ func (w *world) follow(path string, over bool) {
 	default:
 		mine := b.text
 		after, conflicts := buffers.Merge(b.synced, mine, text)
-		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced, ReadAt: read, At: changedAt(path)}
+		done := buffers.Written{Path: path, Buf: 1, Changed: after != mine || len(conflicts) == 0 || buffers.Form(data) != b.form, Before: &mine, After: &after, Disk: &text, FormBefore: b.form, FormAfter: buffers.Form(data), Unsaved: mine != b.synced, ReadAt: read, At: changedAt(path)}
 		if b.gone {
 			done.Created, done.Had, done.Before = true, done.Before, nil
 		}
@@ -711,7 +711,9 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 		b.told = b.text
 		seen.Saved = seen.Exists && b.written == seen.Disk
 		if seen.Loaded, seen.Unsaved = true, b.text != b.synced || b.modified; seen.Exists {
-			seen.Text, seen.Form = b.text, b.form
+			if seen.Text, seen.Form = b.text, b.form; len(data) == 0 && b.text != "" {
+				seen.Form = cmp.Or(b.writes, b.form)
+			}
 		}
 	}
 	done(seen, nil)
