@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -90,4 +91,18 @@ func TestARenamedFileInTheReview(t *testing.T) {
 		w.receive("file_renamed", map[string]any{"from": a, "to": b})
 		check.Slice(t, paths(), []string{b}, "renamed, changed are %q")
 	})
+}
+
+// A newer session's changes cover those of an older one in the user's buffers, in whatever order Go has them.
+func TestRecordsOfNewerSessionsComeFirst(t *testing.T) {
+	h, want := &Host{sessions: map[int]*Session{}}, []int{}
+	for id := range 20 {
+		h.sessions[id] = &Session{id: id}
+		want = append([]int{id}, want...)
+	}
+	got := []int{}
+	for _, r := range h.records() {
+		got = append(got, r.Session)
+	}
+	check.Equal(t, fmt.Sprint(got), fmt.Sprint(want), "they come as %s")
 }

@@ -283,14 +283,17 @@ func newReview(s *Session) *reviewui.Review {
 func newMarks(h *Host) *reviewui.Marks {
 	return reviewui.NewMarks(reviewui.MarksConfig{
 		Editor: h.editor, Log: h.log, Background: h.background,
-		Records: func() (list []reviewui.MarkSource) {
-			h.eachSession(func(s *Session) {
-				list = append(list, reviewui.MarkSource{Session: s.id, Title: s.base.Title, File: s.ledger.File})
-			})
-			slices.SortFunc(list, func(a, b reviewui.MarkSource) int { return b.Session - a.Session })
-			return list
-		},
+		Records: h.records,
 	})
+}
+
+// records returns the sessions' records, the newest first: its marks cover those of an older one.
+func (h *Host) records() (list []reviewui.MarkSource) {
+	h.eachSession(func(s *Session) {
+		list = append(list, reviewui.MarkSource{Session: s.id, Title: s.base.Title, File: s.ledger.File})
+	})
+	slices.SortFunc(list, func(a, b reviewui.MarkSource) int { return b.Session - a.Session })
+	return list
 }
 
 // newTerminals returns the terminals of a session.
