@@ -513,7 +513,8 @@ func (w *Watch) remember(path string, disk *DiskState) {
 		} else if had, ok := w.files.synced.get(real); ok && had.at != (stamp{}) && missing(err) && disk != nil && !disk.Exists {
 			w.files.synced.forget(real) // Neovim found no file; what an earlier host says of it has no stamp, and stays
 		}
-		w.set(path, func(f *watched) { f.at, f.gone = at, gone })
+		// What others have removed since Neovim read or wrote it is still to be told.
+		w.set(path, func(f *watched) { f.at, f.gone = at, gone && !(changed && disk.Exists) })
 		if changed {
 			w.touch(path)
 		}

@@ -991,12 +991,33 @@ func TestWrittenUnderANewNameAndChangedAtOnce(t *testing.T) {
 		must.Do(t, err)
 		n.put("b.txt", "one\ntwo\n")
 		known()
-		o := must.Receive(t, "what the buffer shows", opened)
+		var o buffers.Opened
+		for filepath.Base(o.Path) != "b.txt" { // its first name may have been heard before it was held back
+			o = must.Receive(t, "what the buffer shows", opened)
+		}
 		if !o.Saved || said(o.Text) != `"one\n"` || !o.Wrote.Equal(info.ModTime()) {
 			t.Errorf("told: %+v with %s", o, said(o.Text))
 		}
 		w.settle()
 		wantTold(t, "the disk", w.onlyChange("the change"), `"one\n"`, `"one\ntwo\n"`)
+	})
+}
+
+// A file that others remove before anybody could look at what Neovim has read is told as removed.
+func TestReadAndRemovedAtOnce(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		known := w.holdTracked()
+		path := n.edit("a.txt", "one\n")
+		must.Do(t, os.Remove(path))
+		known()
+		settled := make(chan struct{})
+		w.watch.Settle(func() { close(settled) })
+		<-settled
+		c := w.onlyChange("the removal")
+		if !c.Deleted || said(c.Before) != `"one\n"` {
+			t.Errorf("told: %+v with %s", c, said(c.Before))
+		}
 	})
 }
 
