@@ -196,8 +196,8 @@ func (l *Ledger) inBuffer(o buffers.Opened, opened bool) (now fileState, there b
 	}
 	there = mode != 0
 	switch now.Mode = mode; {
-	case opened && !there && now.Text == "":
-		now.Content = review.Content{} // the buffer shows a file that is not there
+	case o.Loaded && !o.Saved && !there && now.Text == "":
+		now.Content = review.Content{} // the buffer shows a file that is not there, or has read that there is none
 	case !opened, !there:
 		was, _ := l.known(l.turn, now)
 		is, _ := l.record.Present(o.Path)

@@ -1109,3 +1109,19 @@ func TestTheUsersLinesInANewFileThatIsRemoved(t *testing.T) {
 		}
 	}
 }
+
+// What the agent removes before anybody could read it, while a buffer shows it, is its removal also where the user then reads
+// the buffer anew: they have emptied nothing.
+func TestReadAnewBeforeTheRemovalWasHeard(t *testing.T) {
+	w := newWorld(t)
+	w.write("f", "f1\nf2\n")
+	w.begin()
+	w.remove("f")
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true})
+	w.opened(buffers.Opened{Path: w.path("f"), Loaded: true, Text: new(string)})
+	w.bufs[w.path("f")] = &buffer{gone: true}
+	w.files() // somebody looks at what has changed while the turn runs
+	w.end()
+	w.decide(review.Reject, "")
+	check.Equal(t, w.tree(), `f 644 "f1\nf2\n"`, "there is %s")
+}
