@@ -148,8 +148,8 @@ type whoseRound struct {
 	whole       []string            // the text that the agent is about to give a file, without its client
 	gave        map[string][]string // what it gave each file last in that way, and so knows
 	unread      map[string][]string // what other programs of the user's have put in files that no buffer showed, since the agent has read them
-	lastAllowed string              // the last of those, also where it was used
 	allowed     string              // the name and the text that the user has allowed in a request
+	lastAllowed string              // the last of those, also where it was used
 	over        bool
 	turns       int // that have begun
 	undo        int // the one that is undone
