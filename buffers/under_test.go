@@ -22,3 +22,26 @@ func TestWithdrawUnder(t *testing.T) {
 		check.Equal(t, WithdrawUnder(c.mine, c.after, c.disk, c.before), c.want, "%s: the disk gets %q", name)
 	}
 }
+
+// An edit to the disk alone is for a file under unsaved text: any other stays as it is, and so does the buffer.
+func TestEditUnderABuffer(t *testing.T) {
+	change := func(disk, mine string) *string { return new(disk + "+" + mine) }
+	none := func(disk, mine string) *string { return nil }
+	disk, mine := new("d"), new("m")
+	for name, c := range map[string]struct {
+		found  found
+		change func(disk, mine string) *string
+		want   *string
+	}{
+		"no file":         {found{mine: mine, modified: true}, change, nil},
+		"no unsaved text": {found{disk: disk, mine: disk}, change, disk},
+		"unsaved text":    {found{disk: disk, mine: mine, modified: true}, change, new("d+m")},
+		"nothing to do":   {found{disk: disk, mine: mine, modified: true}, none, disk},
+	} {
+		want := goal{disk: c.want, buffer: c.found.mine}
+		if c.want != nil {
+			want.synced, want.theirs = *c.want, *c.want
+		}
+		check.Deep(t, under(c.found, c.change), want, name+": the goal is %+v")
+	}
+}

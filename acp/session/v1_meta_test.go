@@ -158,6 +158,17 @@ func TestOutputDisturbsNothing(t *testing.T) {
 	}
 }
 
+// A call that begins with its terminal comes between what is said, as any other does.
+func TestACallWithItsTerminalComesBetween(t *testing.T) {
+	const said = `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}`
+	const call = `{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","_meta":{"terminal_info":{"terminal_id":"x"}}}`
+	c := applied(start("p"))
+	for _, u := range handled(t, byV1, said, call, said) {
+		c.Apply(u)
+	}
+	check.Equal(t, outline(c), lines(`user "p"`, `agent "a"`, "call c other pending", `agent "a"`), "got:\n%s")
+}
+
 // A request for permission may be where a terminal is told of.
 func TestTerminalInPermission(t *testing.T) {
 	p := begun(t, fakeagent.Request(7, "session/request_permission",

@@ -128,6 +128,26 @@ func TestOf(t *testing.T) {
 			"modify +0 -0 located: line ends change from LF to CRLF\n",
 		},
 		{
+			"line ends the other way", change("a\r\nb\r\n", "a\nb\n"), Now{Text: ptr("a\r\nb\r\n")},
+			"modify +0 -0 located: line ends change from CRLF to LF\n",
+		},
+		{
+			"line ends where there were none", change("a", "A\r\nb\r\n"), Now{Text: ptr("a")},
+			"modify +2 -1 located\n1-a (no newline)\n1+A\n2+b\n",
+		},
+		{
+			"line ends that are gone", change("a\r\nb\r\n", "A"), Now{Text: ptr("a\r\nb\r\n")},
+			"modify +1 -2 located\n1-a\n2-b\n1+A (no newline)\n",
+		},
+		{
+			"a new file with line ends of its own", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("a\r\nb\r\n")}, Now{},
+			"add +2 -0 located\n1+a\n2+b\n",
+		},
+		{
+			"it is deleted", session.Diff{Operation: session.OperationDelete, Path: "/a", OldText: ptr("a\r\nb\r\n")}, Now{Text: ptr("a\r\nb\r\n")},
+			"delete +0 -2 located\n1-a\n2-b\n",
+		},
+		{
 			"an addition that is there already", change("a", "a\nb"), Now{Text: ptr("a\nb\nc\n")},
 			"modify +1 -0 located\n1 a\n2+b\n3 c\n",
 		},

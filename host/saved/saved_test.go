@@ -238,6 +238,57 @@ func TestTheSameAgain(t *testing.T) {
 	}
 }
 
+// What is made from an earlier image is what is made anew.
+func TestFromAnEarlierImage(t *testing.T) {
+	turn := func(at int64, text string) *turns.Turn {
+		t := turns.Begin("prompt", time.Unix(at, 0))
+		t.Changed("/cwd/f", review.Text("was"), review.Text(text))
+		(&turns.History{}).Take(t) // it has ended
+		return t
+	}
+	undone := func(s *Session, at int64, text string) {
+		s.History.WasUndone(turn(at, text), []turns.FileChange{{Path: "/cwd/f", Before: review.Text(text)}}, nil, true)
+	}
+	for name, change := range map[string]func(s *Session){
+		"nothing":      func(*Session) {},
+		"a file":       func(s *Session) { s.Record.Changed("/cwd/f", review.Text("a"), review.Text("b")) },
+		"another turn": func(s *Session) { s.History.Take(turn(3, "c")) },
+		"the same turn, changed": func(s *Session) {
+			s.History.Last().Changed("/cwd/g", review.Text(""), review.Text("d"))
+			s.History.Take(s.History.Last())
+		},
+		"a file of the same turn": func(s *Session) {
+			s.History.Last().Changed("/cwd/dir0/file0.go", review.Text(""), review.Text("j"))
+			s.History.Take(s.History.Last())
+		},
+		"a turn of the same time": func(s *Session) { s.History.Turns[len(s.History.Turns)-1] = turn(1, "e") },
+		"another undone turn":     func(s *Session) { undone(s, 4, "f") },
+		"what an undo did": func(s *Session) {
+			s.History.Undone[0].Files = append(s.History.Undone[0].Files, turns.FileChange{Path: "/cwd/h"})
+		},
+		"it did another thing": func(s *Session) { s.History.Undone[0].Files = []turns.FileChange{{Path: "/cwd/h"}} },
+		"an undone turn":       func(s *Session) { s.History.Undone[0].Turn = turn(2, "h") },
+		"comments":             func(s *Session) { s.Comments[0].Present = new(long("i")) },
+		"unsaved text":         func(s *Session) { s.Unsaved[0].Path = "/cwd/i" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := session(3, 1000)
+			undone(&s, 2, "g")
+			s.Comments, s.Unsaved = []Comment{{Path: "/cwd/f", Present: new(long("h"))}}, []Unsaved{{Path: "/cwd/f"}}
+			s.Record.Changed("/cwd/f", review.Text("was"), review.Text("a"))
+			first, err := Take(s, nil)
+			must.Do(t, err)
+			change(&s)
+			again, err := Take(s, first)
+			must.Do(t, err)
+			anew, err := Take(s, nil)
+			must.Do(t, err)
+			check.Equal(t, again.Is(anew), true, "the images are the same: %v")
+			check.Equal(t, again.Is(first), name == "nothing", "it is the earlier one: %v")
+		})
+	}
+}
+
 var update = flag.Bool("update", false, "write the fixture of the present format, as long as it is in no release")
 
 // TestEveryFormatIsRead takes up what each version that was released has saved: a folder of the store in testdata.
