@@ -70,7 +70,7 @@ func (f *Files) Ahead(path string, decode func(into any)) {
 
 // liveAhead is [Files.liveWith] for a read of an agent: Neovim is asked only where it has not said the answer before.
 func (f *Files) liveAhead(ctx context.Context, path string, first, end int) (live, error) {
-	if f.Heard != nil && f.Heard() {
+	if f.Inbox != nil && f.Inbox.Heard() {
 		if l, ok := f.ahead.get(path); ok {
 			return l, nil
 		}

@@ -26,14 +26,22 @@ type Editor interface {
 	CallBuffers(ctx context.Context, fn string, args, result any) error
 }
 
+// Inbox knows whether what Neovim has sent has been taken in. Any goroutine.
+type Inbox interface {
+	// Heard reports whether everything that Neovim has sent so far has been.
+	Heard() bool
+	// WhenHeard calls done once, from any goroutine, when that is so.
+	WhenHeard(done func())
+}
+
 // Files reads and writes the text of files. Its methods may be called from any goroutine and do not block.
 type Files struct {
 	// Slow, which may be nil, is told in a sentence that Neovim is about to freeze for a while, once for each file; it
 	// returns when the user may have seen that. Set before the first write. Any goroutine.
 	Slow func(ctx context.Context, why string)
 
-	// Heard, which may be nil, reports whether everything that Neovim has sent so far has been taken in. Any goroutine.
-	Heard func() bool
+	// Inbox, which may be nil, knows what Neovim has sent.
+	Inbox Inbox
 
 	editor Editor
 	order  order

@@ -151,12 +151,18 @@ func (c *counted) hearsAhead() {
 		}
 	}))
 	c.lua("require('acp.rpc.host').notify = function(method, args) vim.rpcnotify(1, 'acp', method, args) end")
-	c.files.Heard = func() bool {
+	c.files.Inbox = heard(func() bool {
 		c.lua("vim.rpcnotify(1, 'acp', 'sent', {})")
 		<-sent
 		return true
-	}
+	})
 }
+
+// heard is an inbox that is asked only whether everything was taken in.
+type heard func() bool
+
+func (h heard) Heard() bool           { return h() }
+func (h heard) WhenHeard(done func()) { done() }
 
 // The lines that the user has changed since the last read cross alone, however they were changed, and mostly before it.
 func TestReadsOfAnEditedBuffer(t *testing.T) {

@@ -314,8 +314,17 @@ func (w *Watch) Settle(done func()) {
 	})
 }
 
-// whenTracked calls do, which must not block, when all files given to Track so far are tracked.
+// whenTracked calls do, which must not block, when all files are tracked of which Neovim has told so far.
 func (w *Watch) whenTracked(do func()) {
+	if in := w.files.Inbox; in != nil {
+		in.WhenHeard(func() { w.whenKnown(do) })
+		return
+	}
+	w.whenKnown(do)
+}
+
+// whenKnown calls do, which must not block, when all files given to Track so far are tracked.
+func (w *Watch) whenKnown(do func()) {
 	w.mu.Lock()
 	ended := w.ended
 	if !ended {

@@ -764,6 +764,34 @@ func TestTrackedNamesThatLeadNowhere(t *testing.T) {
 	})
 }
 
+// unheard is an inbox with messages that have not been taken in.
+type unheard struct{ waits chan func() }
+
+func (u unheard) Heard() bool           { return false }
+func (u unheard) WhenHeard(done func()) { u.waits <- done }
+
+// What Neovim has already sent is taken in first: it may tell of files that only then are tracked.
+func TestWhatNeovimHasSentComesFirst(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		in := unheard{make(chan func(), 2)}
+		n.files.Inbox = in
+		path := n.edit("a.txt", "one\n")
+		watch := n.files.Watch(func(buffers.Written) {}, func(error) {})
+		defer watch.Close()
+		watch.Track(nil)
+		must.Receive(t, "that nothing is tracked", watch.Tracks())
+		for name, ask := range map[string]func(func()){"settle": watch.Settle, "heard": watch.Heard} {
+			over := make(chan []string, 1)
+			ask(func() { over <- watch.Loaded() })
+			heard := must.Receive(t, name, in.waits)
+			watch.Track([]buffers.Tracked{{Name: path}})
+			heard()
+			check.Slice(t, must.Receive(t, name, over), []string{path}, name+": tracked are %q")
+			watch.Track(nil)
+		}
+	})
+}
+
 // What the user writes right before another program removes the file is told as what was there.
 func TestSavedAndRemovedAtOnce(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

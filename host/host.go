@@ -42,6 +42,7 @@ type Host struct {
 	log       *slog.Logger
 	nerdFont  bool
 	editor    *editor.Editor
+	inbox     *inbox // nil in tests
 	files     *buffers.Files
 	finder    *files.Finder
 	traffic   *traffic.Traffic

@@ -15,7 +15,7 @@ import (
 // where it belongs; and as an argument that does not decode would end the connection, it accepts anything.
 func (h *Host) receive(name method, args ...any) {
 	if name != "" {
-		defer handled.Add(1)
+		defer h.inbox.wasHandled()
 	}
 	handle, known := handlers[string(name)]
 	if !known {

@@ -46,7 +46,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}
 	h := newHost(o, lua{v})
-	h.files.Heard = from.heard
+	h.inbox, h.files.Inbox = from, from
 	if err := v.RegisterHandler("acp", h.receive); err != nil {
 		return fmt.Errorf("speak with Neovim: %w", err)
 	}

@@ -126,7 +126,6 @@ func TestANewNameRightBeforeARemoval(t *testing.T) {
 			s.Lua(nil, `local buf, how, name = ...
 				vim.api.nvim_buf_call(buf, function() vim.cmd('silent ' .. how .. ' ' .. name .. ' | silent write!') end)
 				os.remove(name)`, buf, how[n], path+".new")
-			s.Sync() // the turn may end before the host hears of the name: Neovim and the agent do not wait for each other
 			p.Finish(how[n], nil)
 		}
 		p.EndTurn(turn)
