@@ -294,19 +294,24 @@ func (r *whoseRound) waits(name, content string, known []string) scene.Message {
 	if rejected {
 		return m
 	}
-	if asked == 0 && r.allowed != name+content && exists && slices.Equal(disk, onDisk) { // nothing was, to be accepted
-		return m
-	}
 	text := linesOf(content)
 	u := r.files[name].refused
-	if asked == 0 && r.allowed != name+content && !exists { // the buffer shows all of it, which nobody has accepted
-		u.exists = either
-		if r.lastAllowed == name+content { // they have: whether it counts a second time, the rule does not say
-			for _, line := range text {
+	// It was accepted before: whether that counts a second time, the rule does not say.
+	secondTime := func(lines []string) {
+		if r.lastAllowed == name+content {
+			for _, line := range lines {
 				u.lines[line] = cmp.Or(u.lines[line], &userLine{})
 				u.unsureOf(line)
 			}
 		}
+	}
+	if asked == 0 && r.allowed != name+content && exists && slices.Equal(disk, onDisk) { // nothing was, to be accepted
+		secondTime(less(before, text)) // what the buffer still had
+		return m
+	}
+	if asked == 0 && r.allowed != name+content && !exists { // the buffer shows all of it, which nobody has accepted
+		u.exists = either
+		secondTime(text)
 		return m
 	}
 	var gone []string // as the user saw; what they have not saved the agent may not have known
