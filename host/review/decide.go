@@ -252,7 +252,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 	}
 	changed = len(parts)+len(again) > 0
 	// The last one first, so that those before it stay in place.
-	slices.SortFunc(parts, func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) })
+	parts = l.inOrder(parts)
 	slices.SortFunc(again, func(a, b change) int { return b.at - a.at })
 	var places []place
 	var do []func(s *stretch) bool
@@ -260,7 +260,7 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 		places = append(places, place{c.parts[0].B0, c.parts[0].B1})
 		do = append(do, func(s *stretch) bool { return s.revise(c) })
 	}
-	for _, part := range slices.Compact(parts) {
+	for _, part := range parts {
 		for ; len(again) > 0 && again[0].at >= part.A1; again = again[1:] {
 			revise(again[0])
 		}
@@ -281,6 +281,35 @@ func (l *layers) decide(d Decision, which Selection, whole bool) (changed bool, 
 		return false, errNoSuchHunk
 	}
 	return changed, nil
+}
+
+// inOrder returns parts of pending edits with the last one first, in both texts: what two parts remove may be in another
+// order than what they add.
+func (l *layers) inOrder(parts []linediff.Edit) []linediff.Edit {
+	slices.SortFunc(parts, func(a, b linediff.Edit) int { return cmp.Or(b.A0-a.A0, b.B0-a.B0) })
+	parts = slices.Compact(parts)
+	crossed := func(parts []linediff.Edit) bool {
+		for i, below := range parts[:max(len(parts)-1, 0)] {
+			if above := parts[i+1]; above.A1 > below.A0 || above.B1 > below.B0 {
+				return true
+			}
+		}
+		return false
+	}
+	if !crossed(parts) {
+		return parts
+	}
+	var all []linediff.Edit
+	for _, e := range slices.Backward(l.pending.edits) {
+		own := slices.DeleteFunc(slices.Clone(parts), func(p linediff.Edit) bool { return !within(p, e) })
+		if crossed(own) {
+			gone := func(at int) bool { return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.A0 <= at && at < p.A1 }) }
+			came := func(at int) bool { return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.B0 <= at && at < p.B1 }) }
+			own = partsOf(e, gone, came)
+		}
+		all = append(all, own...)
+	}
+	return all
 }
 
 // within reports whether an edit is part of another one.

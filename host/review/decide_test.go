@@ -877,3 +877,72 @@ func TestPartsOfAnEdit(t *testing.T) {
 		check.Equal(t, fmt.Sprint(partsOf(e, set(c.gone), set(c.came))), c.want, "%s: %s", name)
 	}
 }
+
+// Parts of one change can be decided about together, whichever of its lines each has: what one removes may be above what
+// another removes, and what it adds below that.
+func TestPartsThatCross(t *testing.T) {
+	const was, is = "top\n1\n2\n3\nend\n", "top\na\nb\nc\nd\nend\n"
+	for name, c := range map[string]struct {
+		parts []linediff.Edit
+		want  string // the lines in any order
+	}{
+		"crossed":            {[]linediff.Edit{{A0: 1, A1: 2, B0: 4, B1: 5}, {A0: 2, A1: 4, B0: 1, B1: 2}}, "1 2 3 b c"},
+		"one only adds":      {[]linediff.Edit{{A0: 1, A1: 2, B0: 3, B1: 5}, {A0: 4, A1: 4, B0: 1, B1: 2}}, "1 b"},
+		"one only removes":   {[]linediff.Edit{{A0: 3, A1: 4, B0: 1, B1: 1}, {A0: 1, A1: 3, B0: 1, B1: 5}}, "1 2 3"},
+		"in order":           {[]linediff.Edit{{A0: 1, A1: 2, B0: 1, B1: 2}, {A0: 2, A1: 3, B0: 2, B1: 3}}, "1 2 c d"},
+		"the same one twice": {[]linediff.Edit{{A0: 1, A1: 2, B0: 1, B1: 3}, {A0: 1, A1: 2, B0: 1, B1: 3}}, "1 c d"},
+	} {
+		r := New(1 << 20)
+		r.Changed("f", Text(was), Text(is))
+		p, err := r.Plan("f", Reject, Selection{Parts: c.parts})
+		must.Do(t, err)
+		got := strings.Fields(p.Want.Text)
+		slices.Sort(got[1 : len(got)-1])
+		check.Equal(t, strings.Join(got, " "), "top "+c.want+" end", name+": refused gives %q")
+	}
+}
+
+// Whichever lines of a change are decided about, and in whichever parts, the others are left alone.
+func TestRandomPartsOfAChange(t *testing.T) {
+	random := rand.New(rand.NewPCG(*seed, 3))
+	for range 20 * *rounds {
+		old, fresh := strings.Fields("0 1 2 3 4 5")[:1+random.IntN(6)], strings.Fields("a b c d e f")[:1+random.IntN(6)]
+		text := func(lines []string) string { return strings.Join(slices.Concat([]string{"top"}, lines, []string{"end", ""}), "\n") }
+		r := New(1 << 20)
+		r.Changed("f", Text(text(old)), Text(text(fresh)))
+		e := r.files["f"].text.pending.edits[0]
+		group := make([]int, len(old)+len(fresh)) // of each line, 0 is none
+		for i := range group {
+			group[i] = random.IntN(4)
+		}
+		which := Selection{}
+		for n := 1; n < 4; n++ {
+			gone := func(at int) bool { return group[at-e.A0] == n }
+			came := func(at int) bool { return group[len(old)+at-e.B0] == n }
+			which.Parts = append(which.Parts, partsOf(e, gone, came)...)
+		}
+		if len(which.Parts) == 0 {
+			continue // which would be all
+		}
+		var refused, kept []string
+		for i, line := range slices.Concat(old, fresh) {
+			if wasThere := i < len(old); wasThere == (group[i] != 0) {
+				refused = append(refused, line)
+			} else {
+				kept = append(kept, line)
+			}
+		}
+		for d, want := range map[Decision][]string{Reject: refused, Keep: kept} {
+			p, err := r.Plan("f", d, which)
+			must.Do(t, err)
+			got := p.Want.Text
+			if d == Keep {
+				got = p.next.text.accepted()
+			}
+			lines := strings.Fields(got)
+			slices.Sort(lines[1 : len(lines)-1])
+			check.Equal(t, strings.Join(lines, " "), strings.Join(slices.Concat([]string{"top"}, want, []string{"end"}), " "),
+				"%v becomes %v, %s of %v: %q", old, fresh, d, which.Parts)
+		}
+	}
+}

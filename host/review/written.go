@@ -104,11 +104,12 @@ func madeOf(old, now []string) map[int]int {
 	return in
 }
 
-// partsOf returns the parts of an edit that have just these of the lines it removes and adds.
+// partsOf returns the parts of an edit that have just these of the lines it removes and adds, the last one first.
 func partsOf(e linediff.Edit, gone, came func(line int) bool) (parts []linediff.Edit) {
 	removed, added := runs(e.A0, e.A1, gone), runs(e.B0, e.B1, came)
+	below := e.A1
 	for len(removed)+len(added) > 0 { // the last ones first: what is new is below what it replaces
-		part := linediff.Edit{A0: e.A1, A1: e.A1, B0: e.B0, B1: e.B0}
+		part := linediff.Edit{A0: below, A1: below, B0: e.B0, B1: e.B0}
 		if last := len(added) - 1; last >= 0 {
 			part.B0, part.B1 = added[last].from, added[last].to
 			added = added[:last]
@@ -120,6 +121,7 @@ func partsOf(e linediff.Edit, gone, came func(line int) bool) (parts []linediff.
 			part.A0, part.A1 = removed[last].from, removed[last].to
 			removed = removed[:last]
 		}
+		below = part.A0
 		parts = append(parts, part)
 	}
 	return parts
