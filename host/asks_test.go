@@ -64,7 +64,32 @@ func TestRequestsThatNeedALogin(t *testing.T) {
 			w.told("7 <nil> Puppet needs you to log in first: :Acp new puppet, then :Acp auth.")
 			check.Equal(w.t, s.told(), "It is dead.\n", "the chat says %q")
 		})
+		play(func(w *world, s *Session, agent *asked) {
+			time.Sleep(control.Slow)
+			synctest.Wait()
+			check.Contains(w.t, s.told(), "Puppet has not answered "+c.sent+" yet.", "the chat says %q")
+			s.on(s.prompts.Cancel)
+			check.Slice(w.t, agent.take(), []string{"withdrawn: " + c.asked}, "when the user gives up, of the agent was asked %q")
+			w.told("7 <nil> Puppet refused " + c.sent + ": it was cancelled.")
+		})
 	}
+}
+
+// An agent that does not delete sessions is not asked to; what it does not archive is put away here all the same.
+func TestRequestsThatAnAgentDoesNotKnow(t *testing.T) {
+	data := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{Data: data})
+		s, agent := w.ready(session.Info{})
+		w.receive("delete", map[string]any{"session": 1, "callback": 7})
+		w.told("7 <nil> Puppet cannot delete sessions.")
+		check.Slice(t, agent.take(), nil, "to delete it the agent was asked %q")
+		w.receive("archive", map[string]any{"session": 1, "callback": 8})
+		w.told("8 true ")
+		check.Slice(t, agent.take(), []string{"close a"}, "to archive it the agent was asked %q")
+		check.Equal(t, s.closed, true, "that it is closed is %t")
+		check.Equal(t, w.labels.Of("puppet", "a").Archived, true, "that it is archived is kept as %t")
+	})
 }
 
 // A session that its agent does not have open cannot be deleted or archived there.
@@ -116,6 +141,14 @@ func TestAskingForStoredSessions(t *testing.T) {
 		"it does not answer": {
 			ask: "list_stored", info: session.Info{Lists: true}, asked: []string{"list", "withdrawn: list"},
 			told: "Puppet did not answer session/list in time. :Acp traffic shows what was said.",
+		},
+		"it does not answer to delete one": {
+			ask: "delete_stored", info: session.Info{Deletes: true}, asked: []string{"delete x", "withdrawn: delete x"},
+			told: "Puppet did not answer session/delete in time. :Acp traffic shows what was said.",
+		},
+		"it does not answer to archive one": {
+			ask: "archive_stored", info: session.Info{Archives: true}, asked: []string{"archive x true", "withdrawn: archive x true"},
+			told: "Puppet did not answer session/archive in time. :Acp traffic shows what was said.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
