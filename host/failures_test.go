@@ -140,3 +140,22 @@ func TestListingTranscriptsWhileASessionCloses(t *testing.T) {
 		w.told("7 [] ")
 	})
 }
+
+// That transcripts cannot be kept is said once, in all chats.
+func TestTranscriptsThatCannotBeKept(t *testing.T) {
+	data := t.TempDir()
+	must.Write(t, data, "transcripts", "a file where the folder should be")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{Data: data})
+		s, _ := w.ready(session.Info{})
+		for range 2 {
+			s.on(func() {
+				s.record(nil)
+				s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}})
+			})
+			w.flushHistory()
+		}
+		w.told("warning: this session is not kept: not a directory")
+		check.Equal(t, s.told(), "This session is not kept for :Acp resume and :Acp search: not a directory.\n", "the chat says %q")
+	})
+}

@@ -61,3 +61,45 @@ func TestForks(t *testing.T) {
 		})
 	}
 }
+
+// A fork shows what was said in its session until then, if that is kept.
+func TestWhatAForkShows(t *testing.T) {
+	for name, c := range map[string]struct {
+		before int
+		unkept bool
+		shows  []string
+	}{
+		"of all":          {0, false, []string{"one", "two"}},
+		"before a prompt": {2, false, []string{"one"}},
+		"nothing is kept": {0, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, Options{Data: data})
+				s, agent := w.ready(session.Info{Forks: true, ForksAfter: true})
+				s.on(func() {
+					for _, text := range []string{"one", "two"} {
+						s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: text}}})
+						s.apply(session.MessageChunk{MessageID: text, Wire: text, Role: session.RoleAgent, Content: session.Text{Text: "Done."}})
+						s.apply(session.TurnEnd{StopReason: session.StopEndTurn})
+					}
+				})
+				w.receive("set_rules", map[string]any{"unkept": c.unkept})
+				fork := w.add(2, puppet)
+				fork.beginFork(s, c.before)
+				w.settle()
+				check.Equal(t, len(agent.take()), 1, "the agent was asked %d times")
+				var shown []string
+				fork.on(func() {
+					for _, e := range fork.conv.Entries {
+						if m, ok := e.(*session.Message); ok && m.Role == session.RoleUser {
+							shown = append(shown, m.Text())
+						}
+					}
+				})
+				check.Slice(t, shown, c.shows, "of the user it shows %q")
+			})
+		})
+	}
+}

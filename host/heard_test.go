@@ -16,13 +16,15 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
-// neovim is one that notes which notices, answers, events, states and texts of buffers it gets.
+// neovim is one that notes which notices, answers, events, states, texts of buffers, processes and pictures it gets.
 type neovim struct {
 	mu     sync.Mutex
 	told   []string
 	result any // of the last answer
 	events []rpc.Event
 	state  rpc.Session // the last one
+	groups []rpc.Group
+	images []string
 }
 
 func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error) {
@@ -39,6 +41,10 @@ func (n *neovim) Batch(ops []any) (answers []any, busy time.Duration, err error)
 			n.events = append(n.events, args.Events...)
 		case rpc.Session:
 			n.state = args
+		case rpc.Group:
+			n.groups = append(n.groups, args)
+		case rpc.ImageSaved:
+			n.images = append(n.images, args.Path)
 		case rpc.Fill:
 			n.told = append(n.told, fmt.Sprintf("buffer %d: %s", args.Buf, strings.Join(args.Lines.Lines, "|")))
 		}

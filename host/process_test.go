@@ -13,6 +13,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/host/failure"
 	"github.com/acp-nvim/acp-nvim/host/feature"
 	"github.com/acp-nvim/acp-nvim/host/registry"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 	"github.com/acp-nvim/acp-nvim/test/must"
@@ -141,6 +142,11 @@ func TestTryingAnAgent(t *testing.T) {
 		t.Error("an agent that is missing can be tried")
 	}
 
+	argv, env = fakeagent.Program(t, fakeagent.Start("puppet")...)
+	said, err = w.handshake(t.Context(), registry.Installed{ID: "puppet", Launch: registry.Launch{Command: argv, Env: env}})
+	must.Do(t, err)
+	check.Equal(t, said, "puppet 1 · protocol 1", "one that can be tried has said %q")
+
 	w.mu.Lock()
 	w.closing = true
 	w.mu.Unlock()
@@ -165,6 +171,32 @@ func TestTheEndOfAnAgentThatRefuses(t *testing.T) {
 	must.Receive(t, "the end of the process", a.proc.Done())
 }
 
+// What an agent says of itself is kept once a session begins with it, not when it is only tried.
+func TestWhatIsKeptOfAnAgent(t *testing.T) {
+	for name, used := range map[string]bool{"tried": false, "used": true} {
+		t.Run(name, func(t *testing.T) {
+			argv, env := fakeagent.Program(t, fakeagent.Start("puppet")...)
+			data, ready := t.TempDir(), make(chan error, 2)
+			t.Cleanup(func() { // when all has ended
+				for what, want := range map[string]bool{"mcp/*.json": true, "agents/handshakes.json": used} {
+					kept, _ := filepath.Glob(filepath.Join(data, what))
+					check.Equal(t, len(kept) == 1, want, "that there is %s is %t", what)
+				}
+			})
+			w := newOutside(t, Options{Data: data})
+			a, err := w.agentFor(AgentSpec{Name: "puppet", Title: "Puppet", Command: argv, Env: env}, t.TempDir())
+			must.Do(t, err)
+			begins := func(_ session.Info, err error) { ready <- err }
+			if used {
+				a.join(newSession(w.Host, 1, a.spec, "/", nil), begins)
+			} else {
+				a.hold(begins)
+			}
+			must.Do(t, must.Receive(t, "its answer", ready))
+		})
+	}
+}
+
 // The user learns how an agent ended, why if it said so, and what to do.
 func TestHowAnAgentEnds(t *testing.T) {
 	const again = " :Acp restart starts it again."
@@ -175,9 +207,10 @@ func TestHowAnAgentEnds(t *testing.T) {
 		why     string
 		detail  string
 	}{
-		"by itself":              {code: 0, why: "Puppet ended." + again},
-		"by itself, with a word": {says: "error: no\n", code: 0, why: "Puppet ended: error: no." + again},
-		"with an error":          {says: "error: no\n", code: 1, why: "Puppet exited with code 1: error: no." + again},
+		"by itself":               {code: 0, why: "Puppet ended." + again},
+		"by itself, with a word":  {says: "error: no\n", code: 0, why: "Puppet ended: error: no." + again},
+		"by itself, with another": {says: "bye\n", code: 0, why: "Puppet ended." + again, detail: "bye"},
+		"with an error":           {says: "error: no\n", code: 1, why: "Puppet exited with code 1: error: no." + again},
 		"with words about it": {says: "first\nerror: no\n", code: 1,
 			why: "Puppet exited with code 1: error: no." + again, detail: "first\nerror: no"},
 		"with a missing program": {code: 127, install: "Install it.",
@@ -206,8 +239,17 @@ func TestHowAnAgentEnds(t *testing.T) {
 				check.Equal(t, f.Detail, c.detail, "beside it is told %q")
 			}
 			w.mu.Lock()
-			defer w.mu.Unlock()
 			check.Equal(t, len(w.agents), 0, "%d processes can be joined")
+			w.mu.Unlock()
+			var groups []rpc.Group
+			must.Become(t, "its end in Neovim", func() bool {
+				w.nvim.mu.Lock()
+				defer w.nvim.mu.Unlock()
+				groups = w.nvim.groups
+				return len(groups) > 1
+			})
+			pgid := a.proc.PGID()
+			check.Slice(t, groups, []rpc.Group{{Pgid: pgid, Alive: true}, {Pgid: pgid}}, "Neovim is told of the processes %v")
 		})
 	}
 }
