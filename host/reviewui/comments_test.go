@@ -219,7 +219,9 @@ func TestCommentsBesideLines(t *testing.T) {
 func TestRestoredCommentsAndRefusals(t *testing.T) {
 	play(t, func(w *world) {
 		must.Write(t, w.Cwd, "a", "1\n")
+		must.Write(t, w.Cwd, "b", "1\n2\n")
 		w.writes("a", "one\n")
+		w.writes("b", "2\n")
 		f := w.review.files.at(w.path("a"))
 		key := refusalKey(f.File, f.Changes()[0])
 		w.do(func() {
@@ -227,9 +229,11 @@ func TestRestoredCommentsAndRefusals(t *testing.T) {
 			w.review.Comments.restore([]saved.Comment{{Remark: review.Remark{ID: 7, First: 1, Last: 1, Text: "so?"}, Path: w.path("a")}}, []string{key})
 			w.review.Decide(rpc.Decide{Do: "reject"})
 		})
-		w.Expect("answer 0 {1} ")
+		w.Expect("answer 0 {2} ")
 		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
-		w.Expect("sent My comments on your changes:\n\na:1\nso?", "answer 0 false ")
+		w.Expect("sent My comments on your changes:\n\na:1\nso?\n\n"+
+			"I have refused these changes of yours, and they are not in the files any more. Do not make them again:\n\n"+
+			"b:1\n```diff\n-1\n```", "answer 0 false ")
 		w.do(func() { w.review.Comments.Send(rpc.ReviewSend{}) })
 		w.Expect("answer 0 <nil> there is nothing to send: no comment, nothing refused")
 	})
@@ -278,9 +282,12 @@ func TestWhatTheAgentIsToldOfRefusals(t *testing.T) {
 				t.Fatalf("refuse %s: %v", path, err)
 			}
 		}
+		r.Changed(w.path("pending"), review.Opaque("1"), review.Opaque("2"))
 		w.takes(r)
+		check.Equal(t, w.review.Comments.newRefusals(), mostRefused, "%d are new to it")
 		text, _ := w.review.Comments.prompt()
 		check.Equal(t, strings.Count(text, " (the new file)"), mostRefused, "%d changes are named")
+		check.Equal(t, strings.Contains(text, "pending"), false, "that it is told of what is pending is %t")
 		check.Equal(t, strings.Contains(text, "changes more."), false, "that there are more is told: %t")
 	})
 	short := func(path string) string { return "~" + path }

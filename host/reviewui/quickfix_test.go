@@ -22,11 +22,12 @@ func TestQuickfixEntries(t *testing.T) {
 	private := styled("a\n", "")
 	private.Mode = 0o600
 	for want, does := range map[string]func(*review.Record){
-		"1 +1 −1  b":                  func(r *review.Record) { r.Changed("f", review.Text("a\n"), review.Text("b\n")) },
-		"1 new  +1 −0  a":             func(r *review.Record) { r.Changed("f", review.Content{}, review.Text("a\n")) },
-		"1 deleted  −1, gone":         func(r *review.Record) { r.Changed("f", review.Text("a\n"), review.Content{}) },
-		"1 permissions 600 → 644":     func(r *review.Record) { r.Changed("f", private, styled("a\n", "")) },
-		"1 line ends LF → CRLF":       func(r *review.Record) { r.Changed("f", styled("a\n", ""), styled("a\n", "utf-8 dos")) },
+		"1 +1 −1  b":                                   func(r *review.Record) { r.Changed("f", review.Text("a\n"), review.Text("b\n")) },
+		"1 new  +1 −0  a":                              func(r *review.Record) { r.Changed("f", review.Content{}, review.Text("a\n")) },
+		"1 deleted  −1, gone":                          func(r *review.Record) { r.Changed("f", review.Text("a\n"), review.Content{}) },
+		"1 permissions 600 → 644":                      func(r *review.Record) { r.Changed("f", private, styled("a\n", "")) },
+		"1 line ends LF → CRLF":                        func(r *review.Record) { r.Changed("f", styled("a\n", ""), styled("a\n", "utf-8 dos")) },
+		"1 line ends LF → CRLF, permissions 600 → 644": func(r *review.Record) { r.Changed("f", private, styled("a\n", "utf-8 dos")) },
 		"1 new":                       func(r *review.Record) { r.Changed("f", review.Content{}, review.Text("")) },
 		"1 moved from f":              func(r *review.Record) { r.Moved("f", "g", private, styled("a\n", "")) },
 		"1 moved from f | 2 +1 −0  b": func(r *review.Record) { r.Moved("f", "g", review.Text("a\n"), review.Text("a\nb\n")) },

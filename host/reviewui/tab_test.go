@@ -102,6 +102,9 @@ func TestMovingOnThePage(t *testing.T) {
 		next("Review", "hunk", 1, forward, "● 3 - iii")
 		next("● 3 - iii", "hunk", 1, forward, "● 13 - ")
 		next("Review", "hunk", 2, forward, "● 13 - ")
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("● 13 - ")}) }) // within the hunk
+		w.Expect("answer 0 {1 a 13 13 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 1, Text: "so?"}) })
 		next("● 13 - ", "hunk", 1, forward, "● 21 + three")
 		next("▾ c", "hunk", 1, forward, "")
 		next("▾ c", "hunk", 1, back, "● 21 + three")
@@ -294,6 +297,24 @@ func TestDecidingOnThePage(t *testing.T) {
 		w.do(func() { w.review.Tab.Decide(m) })
 		w.Expect()
 		check.Equal(t, w.heads(), "▸"+a+" ✓ kept|▾ ab 1 comment|▸"+b+" ✓ kept", "the files are %s")
+	})
+}
+
+// On a line without a change there is nothing to decide.
+func TestRowsWithoutAChange(t *testing.T) {
+	play(t, func(w *world) {
+		w.twoFiles()
+		w.do(func() { w.review.Comments.At(rpc.CommentAt{At: w.at("● 3 + one")}) })
+		w.Expect("answer 0 {1 a 3 3 } ")
+		w.do(func() { w.review.Comments.Write(rpc.Comment{ID: 1, Text: "so?"}) })
+		heads := w.heads()
+		for _, words := range []string{"↳ you: so?", "1 i"} {
+			for lines, notice := range map[bool]string{false: "nothing to decide on this line", true: "nothing to decide on these lines"} {
+				w.do(func() { w.review.Tab.Decide(rpc.ReviewDecide{At: w.at(words), Do: "keep", Lines: lines}) })
+				w.Expect("notice info: " + notice)
+				check.Equal(t, w.heads(), heads, "after "+words+" the files are %s")
+			}
+		}
 	})
 }
 

@@ -38,6 +38,8 @@ func TestWhatBecomesOfFiles(t *testing.T) {
 	of := func(text string) review.Content { return review.Content{Exists: true, Text: text} }
 	windows := of("a\n")
 	windows.Form = "utf-8 dos"
+	private, open, other := windows, text, of("b\n")
+	private.Mode, open.Mode, other.Mode = 0o600, 0o644, 0o644
 	moved := turns.Step{Now: text, Want: text, Back: "/c"}
 	for _, test := range []struct {
 		step        turns.Step
@@ -51,6 +53,9 @@ func TestWhatBecomesOfFiles(t *testing.T) {
 		{turns.Step{Now: text, Want: review.Content{Exists: true, Text: "b\n"}}, "+1 −1", "+1 −1"},
 		{turns.Step{Now: of("1\n2\n3\n4\n5\n"), Want: of("0\n1\n2\n3\nfour\n")}, "+2 −2", "+2 −2"},
 		{turns.Step{Now: text, Want: windows}, "line ends LF → CRLF", "line ends LF → CRLF"},
+		{turns.Step{Now: other, Want: private}, "+1 −1, line ends LF → CRLF, permissions 644 → 600",
+			"+1 −1, line ends LF → CRLF, permissions 644 → 600"},
+		{turns.Step{Now: open, Want: private}, "line ends LF → CRLF, permissions 644 → 600", "line ends LF → CRLF, permissions 644 → 600"},
 		{turns.Step{Now: of("b\n"), Want: windows}, "+1 −1, line ends LF → CRLF", "+1 −1, line ends LF → CRLF"},
 		{turns.Step{Now: text, Want: of("b\n"), Note: "was changed since"}, "was changed since", "was changed since"},
 		{turns.Step{Of: turns.FileChange{Under: true}, Now: text, Want: of("b\n"), Note: "was changed since"}, "was changed since", "was changed since"},
