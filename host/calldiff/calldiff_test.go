@@ -339,6 +339,27 @@ func TestAChangeIsLookedForAgain(t *testing.T) {
 	if f := s.tells("c", replacing(path, "old", "new"))[0]; f.New != "new\n" {
 		t.Errorf("what is told as it was replaced is looked for: %+v", f)
 	}
+	s.on(func() {
+		s.LookAgain(s.call("c"))
+		s.WhenLocated(s.call("c"), func() { again <- s.Files(s.call("c"))[0].New })
+	})
+	must.Write(t, dir, "a", "old\n2\n")
+	may <- struct{}{}
+	check.Equal(t, <-again, "new\n2\n", "what replaced it becomes %q")
+}
+
+// A change that fits in several places is where the call says that it is; when it was found nothing waits for a search.
+func TestWhereACallSaysThatItIs(t *testing.T) {
+	for line, want := range map[int]string{0: "two\nx\n1\nx\n1\n", 3: "1\nx\ntwo\nx\n1\n", 5: "1\nx\n1\nx\ntwo\n"} {
+		s, dir, may := newScene(t)
+		path := must.Write(t, dir, "a", "1\nx\n1\nx\n1\n")
+		s.call("c").Locations = []session.Location{{Path: dir + "/b", Line: 1}, {Path: path}, {Path: path, Line: line}, {Path: path, Line: 1}}
+		s.tells("c", replacing(path, "1", "two"))
+		s.on(func() { check.Equal(t, s.Locating(), true, "at first it is looked for: %t") })
+		close(may)
+		check.Equal(t, s.located("c")[0].New, want, "at line %d it becomes %q", line)
+		s.on(func() { check.Equal(t, s.Locating(), false, "when it was found it is looked for: %t") })
+	}
 }
 
 // A session is not kept from its work by a large change.

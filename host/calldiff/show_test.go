@@ -35,6 +35,7 @@ func (n *window) Batch(ops []any) (answers []any, busy time.Duration, err error)
 // requests has one open request, with number 7, about the changes of a call.
 type requests struct {
 	about  *session.ToolCall
+	shown  map[string]*session.ToolCall // what requests show, by the ids of calls
 	looked int
 }
 
@@ -44,7 +45,14 @@ func (r *requests) Call(id int) *session.ToolCall {
 	}
 	return r.about
 }
-func (r *requests) Subject(call *session.ToolCall) *session.ToolCall { return call }
+
+func (r *requests) Subject(call *session.ToolCall) *session.ToolCall {
+	if shown := r.shown[call.ID]; shown != nil {
+		return shown
+	}
+	return call
+}
+
 func (r *requests) About(call *session.ToolCall) int {
 	if call != r.about {
 		return 0
@@ -76,9 +84,12 @@ func TestWhatAWindowShows(t *testing.T) {
 	}
 	a, b := replacing(filepath.Join(dir, "a"), "2\n", "two\nthree\n"), replacing(filepath.Join(dir, "b"), "0\n", "1\n")
 	tells("done", session.StatusCompleted, b)
+	tells("asks", session.StatusPending, b)
+	tells("talked", session.StatusPending, b)
 	tells("asked", session.StatusPending, a, b)
 	tells("talks", session.StatusCompleted)
 	asks.about = conv.ToolCall("asked")
+	asks.shown = map[string]*session.ToolCall{"asks": asks.about, "talked": conv.ToolCall("talks")}
 	const both = "[{a 2 1} {b 1 1}]"
 	for name, c := range map[string]struct {
 		m    rpc.ShowDiff
@@ -92,6 +103,8 @@ func TestWhatAWindowShows(t *testing.T) {
 		"a request, looked anew":   {rpc.ShowDiff{Permission: 7, Anew: true}, "asked 7 1 " + both + " a now proposed"},
 		"an answered request":      {rpc.ShowDiff{Permission: 8}, ""},
 		"a row of the chat":        {rpc.ShowDiff{Row: new(3)}, "done 0 1 [{b 1 1}] b before after"},
+		"a call that asks":         {rpc.ShowDiff{Call: "asks"}, "asked 7 1 " + both + " a now proposed"},
+		"a call without it since":  {rpc.ShowDiff{Call: "talked"}, ""},
 		"a call without a change":  {rpc.ShowDiff{Call: "talks"}, ""},
 		"a call that is not there": {rpc.ShowDiff{Call: "none"}, ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
 
@@ -397,6 +398,23 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, e)
 		}
 	}
+}
+
+// Edits that are joined have the looks of both.
+func TestWhatIsJoined(t *testing.T) {
+	of := func(row int) Edit {
+		return Edit{
+			Row: row, EndRow: row, Lines: []string{"a"}, MarkRow: row, MarkEnd: row + 1, Marks: []int{row, 0, 1, 2},
+			Decor: []Decor{{Row: row}}, Code: []Code{{Row: row, EndRow: row + 1}}, Prose: [][2]int{{row, row + 1}}, Images: []Image{{Row: row}},
+		}
+	}
+	e, next := of(2), of(3)
+	check.Equal(t, e.join(&next), true, "they are joined: %t")
+	check.Deep(t, e, Edit{
+		Row: 2, EndRow: 2, Lines: []string{"a", "a"}, MarkRow: 2, MarkEnd: 4, Marks: []int{2, 0, 1, 2, 3, 0, 1, 2},
+		Decor: []Decor{{Row: 2}, {Row: 3}}, Code: []Code{{Row: 2, EndRow: 3}, {Row: 3, EndRow: 4}},
+		Prose: [][2]int{{2, 3}, {3, 4}}, Images: []Image{{Row: 2}, {Row: 3}},
+	}, "they become %+v")
 }
 
 // A line that was replaced or is gone leads to one in its place.

@@ -245,3 +245,47 @@ func TestManyChanges(t *testing.T) {
 	e := Entry{ID: 1, File: f, Name: "a.lua", Open: true}
 	check.Equal(t, len(pageOf(Header{}, []Entry{e})[2].Rendered().Rows), 200_001, "there are %d rows")
 }
+
+// A file that is decided as a whole is a hunk of the page's, like any other.
+func TestWhatIsDecidedAsAWhole(t *testing.T) {
+	for want, do := range map[string]review.Decision{
+		"1 hunk": "", "1 hunk 1 kept": review.Keep, "1 hunk 1 refused": review.Reject,
+	} {
+		r := review.New(1 << 20)
+		r.Changed("/f", review.Opaque("1"), review.Opaque("2"))
+		if do != "" {
+			p, err := r.Plan("/f", do, review.Selection{})
+			must.Do(t, err)
+			check.Equal(t, r.Commit(p), true, "it is decided: %t")
+		}
+		f, _ := r.File("/f")
+		top, _ := Heads(Header{}, []Entry{{ID: 1, Name: "f", File: f}}, []Summary{Summarize(f)})
+		check.Equal(t, strings.Join(strings.Fields(top[0].Text), " "), "Review 1 file "+want, "the page's head is %q")
+	}
+}
+
+// A file is closed at first that has a long change, also one that was refused, or many short ones.
+func TestWhichFilesAreLong(t *testing.T) {
+	of := func(line string, n int) string { return strings.Repeat(line+"\n", n) }
+	for name, c := range map[string]struct {
+		was, is string
+		refused bool // its first hunk
+		long    bool
+	}{
+		"as much as fits":     {of("a", LongDiff/2), of("b", LongDiff-LongDiff/2), false, false},
+		"a line more":         {of("a", LongDiff/2), of("b", LongDiff-LongDiff/2+1), false, true},
+		"the same, refused":   {of("a", LongDiff/2) + of("x", 9), of("b", LongDiff-LongDiff/2+1) + of("x", 9) + "c\n", true, true},
+		"as much, in several": {of("a\nx\nx", LongDiff/2), of("b\nx\nx", LongDiff/2), false, false},
+		"more, in several":    {of("a\nx\nx", LongDiff/2+1), of("b\nx\nx", LongDiff/2+1), false, true},
+	} {
+		r := review.New(1 << 20)
+		r.Changed("/f", review.Text(c.was), review.Text(c.is))
+		if c.refused {
+			p, err := r.Plan("/f", review.Reject, review.Selection{Hunks: []int{0}})
+			must.Do(t, err)
+			check.Equal(t, r.Commit(p), true, "it is decided: %t")
+		}
+		f, _ := r.File("/f")
+		check.Equal(t, Summarize(f).Long, c.long, name+": it is long: %t")
+	}
+}
