@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -279,5 +280,48 @@ func TestMarksOutliveASession(t *testing.T) {
 		n.hears("as one question is open", "")
 		n.SessionClosed()
 		n.hears("when a session has closed", "1:1 [1] done")
+	})
+}
+
+// shown is a Neovim whose buffers are all still there.
+type shown struct{}
+
+func (shown) Batch(ops []any) (answers []any, busy time.Duration, err error) {
+	return slices.Repeat([]any{[]any{true, true}}, len(ops)), 0, nil
+}
+
+// A buffer of a file that the agent moves, or that is no longer in the record, is looked at again, and its marks go.
+func TestMarksOfFilesThatMove(t *testing.T) {
+	play(t, func(w *world) {
+		asked := 0
+		nvim := editor.New(shown{})
+		w.Background(nvim.Run)
+		defer nvim.Close()
+		w.review.config.Marks = NewMarks(MarksConfig{
+			Editor: nvim, Log: w.Log, Background: w.Background,
+			Records: func() []MarkSource {
+				return []MarkSource{{Session: 1, File: func(_ string, _ bool, done func(review.File)) {
+					asked++
+					done(review.File{})
+				}}}
+			},
+		})
+		path, at := w.path("a"), review.File{ID: 1, Path: w.path("a"), Status: review.Modified, State: review.Pending}
+		takes := func(what string, want int, changed []review.File, gone ...int) {
+			t.Helper()
+			asked = 0
+			w.do(func() { w.review.Take(NewUpdate(changed, gone), true) })
+			time.Sleep(time.Second)
+			w.do(func() { check.Equal(t, asked, want, what+": it is looked at %d times") })
+		}
+		w.do(func() { w.review.config.Marks.Show(rpc.ShowMarks{Buf: 7, Path: path, Number: 1}) })
+		takes("it changes", 1, []review.File{at})
+		at.Path = w.path("b")
+		takes("it moves", 1, []review.File{at})
+		takes("it changes elsewhere", 0, []review.File{at})
+		at.Path = path
+		takes("it moves back", 1, []review.File{at})
+		takes("it goes", 1, nil, 1)
+		takes("another goes", 0, nil, 2)
 	})
 }
