@@ -107,6 +107,10 @@ func TestWorkOfTheAgentsOwn(t *testing.T) {
 		open("when that ends", true, works(true))
 		open("when the prompt is answered", false, func() { agent.answer(nil) })
 		check.Slice(t, agent.take(), []string{"prompt"}, "the agent was asked %q")
+		check.Slice(t, w.happened(), []string{
+			"AcpSessionReady", "AcpTurnStart", "AcpTurnEnd stop_reason=refusal",
+			"AcpTurnStart prompt=go on", "AcpTurnEnd stop_reason=end_turn",
+		}, "the events are %q")
 	})
 }
 

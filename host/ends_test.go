@@ -72,7 +72,10 @@ func TestARestartAfterTheEndOfAnAgent(t *testing.T) {
 			var phases []phase
 			for id := range 5 {
 				s := w.sessions[id]
-				s.on(func() { phases = append(phases, s.phase) })
+				s.on(func() {
+					phases = append(phases, s.phase)
+					check.Equal(t, s.failure == "", s.phase == starting, "that nothing is wrong is %t")
+				})
 			}
 			check.Slice(t, phases, c.want, "the phases are %d")
 		}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,13 +10,13 @@ import (
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/control"
-	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 )
 
 // An agent that goes on after a cancel is told of, unless the turn has ended meanwhile.
 func TestACancelWithoutAnEnd(t *testing.T) {
-	for ends, want := range map[bool]string{false: "Puppet has not ended the turn. :Acp restart starts it again.\n", true: ""} {
+	const late = "warning: Puppet has not ended the turn. :Acp restart starts it again."
+	for ends, want := range map[bool][]string{false: {late}, true: nil} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, Options{})
 			s, agent := w.ready(session.Info{})
@@ -31,7 +32,7 @@ func TestACancelWithoutAnEnd(t *testing.T) {
 			time.Sleep(control.Slow - time.Second)
 			check.Equal(t, s.told(), "", "before it is due the chat says %q")
 			time.Sleep(time.Minute)
-			check.Equal(t, s.told(), want, "the chat says %q")
+			check.Slice(t, s.remarked(), want, "the chat says %q")
 		})
 	}
 }
@@ -118,7 +119,7 @@ func TestACancelOfWordsSentAhead(t *testing.T) {
 		s.on(func() { s.prompts.Send("go on") })
 		synctest.Wait()
 		end := agent.answer
-		s.on(func() { s.prompts.Steer(rpc.Steer{Blocks: []rpc.Content{{Type: "text", Text: "and on"}}}) })
+		steers(s)
 		synctest.Wait()
 		end(nil)
 		synctest.Wait()
@@ -208,9 +209,10 @@ func TestWhatBecomesOfWordsForTheTurn(t *testing.T) {
 				})
 				check.Equal(t, strings.Join(said, "|"), c.said, "the user has said %q")
 				check.Slice(t, became, []session.Steering{c.became}, "the words became %v")
+				own := c.over && c.became == session.SteeringBegan
+				check.Equal(t, slices.Contains(w.happened(), "AcpTurnStart prompt=and on"), own, "that a turn has begun with them is %t")
 				s.on(func() {
 					s.ownWork(session.OwnWork{Ended: true, StopReason: session.StopEndTurn})
-					own := c.over && c.became == session.SteeringBegan
 					check.Equal(t, s.prompts.TurnOpen(), c.open && !own, "when its own work is over a turn is open: %t")
 				})
 			})
