@@ -147,6 +147,7 @@ func TestAChangeOnTheDisk(t *testing.T) {
 	}{
 		"the agent has made it":   {change: created, works: true, files: 1},
 		"the user has":            {change: created},
+		"it is made":              {change: buffers.Written{Path: "/p/a", After: &text, Created: true}, works: true, files: 1},
 		"it changes":              {change: changed, works: true, files: 1},
 		"it is deleted":           {change: buffers.Written{Path: "/p/a", Before: &was, Deleted: true}, works: true, files: 1},
 		"there is only a word":    {change: noted, works: true, told: []string{"warning: " + brief}, chat: note + "\n"},

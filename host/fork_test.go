@@ -27,7 +27,11 @@ func TestForks(t *testing.T) {
 		"before it is ready":      {info: can, source: func(s *Session) { s.phase = authRequired }, says: "Puppet is not ready yet\n"},
 		"cannot":                  {before: 1, says: "Puppet cannot fork sessions\n"},
 		"only of all":             {info: session.Info{Forks: true}, before: 2, says: "Puppet cannot fork a session before an earlier prompt; :Acp fork takes all of it\n"},
-		"of a closed session":     {info: can, source: func(s *Session) { s.close() }, says: "The session to be forked is closed.\n"},
+		"only of all, not of its end": {
+			info: session.Info{Forks: true}, before: 1, says: "Puppet cannot fork a session before an earlier prompt; :Acp fork takes all of it\n",
+		},
+		"of all, as ever":     {info: session.Info{Forks: true}, asks: "fork a after "},
+		"of a closed session": {info: can, source: func(s *Session) { s.close() }, says: "The session to be forked is closed.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -58,6 +62,27 @@ func TestForks(t *testing.T) {
 				check.Slice(t, agent.take(), []string{c.asks}, "the agent was asked %q")
 				check.Equal(t, fork.conv.Title, "Work (fork)", "its title is %q")
 			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Options{})
+		fork := w.add(2, puppet)
+		fork.beginFork(nil, 0)
+		check.Equal(t, fork.told(), "The session to be forked is closed.\n", "of none the chat says %q")
+	})
+}
+
+// A fork has the title of its session, which says that it is one.
+func TestTitlesOfForks(t *testing.T) {
+	for title, want := range map[string]string{"": "", "Work": "Work (fork)", "Work (fork)": "Work (fork)"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			s, _ := w.ready(session.Info{Forks: true})
+			s.on(func() { s.conv.Title = title })
+			fork := w.add(2, puppet)
+			fork.beginFork(s, 0)
+			synctest.Wait()
+			check.Equal(t, fork.conv.Title, want, "of "+title+" it is %q")
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/history"
 	"github.com/acp-nvim/acp-nvim/host/labels"
+	"github.com/acp-nvim/acp-nvim/host/rpc"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -59,6 +60,35 @@ func TestKeptTranscripts(t *testing.T) {
 		ask("search_history", map[string]any{"text": "mend"},
 			"7 [{one puppet /p 2026-01-02T03:04:05Z 5 "+first+" ## mend the parser Mine}] ")
 	})
+}
+
+// A conversation is kept with its agent and its folders, unless the user wants no history.
+func TestWhatIsKeptOfAConversation(t *testing.T) {
+	for unkept, want := range map[bool]string{false: "7 [{{a / go on NOW [/q]} puppet Puppet PATH}] ", true: "7 [] "} {
+		data := t.TempDir()
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, Options{Data: data})
+			w.receive("set_rules", map[string]any{"unkept": unkept})
+			_, agent := w.process(puppet, session.Info{Directories: true})
+			s := w.add(1, puppet)
+			s.on(func() {
+				s.base.Roots = []string{"/", "/q"}
+				s.start()
+			})
+			synctest.Wait()
+			agent.answer(nil)
+			synctest.Wait()
+			s.on(func() { s.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "go on"}}}) })
+			w.receive("list_history", map[string]any{"callback": 7})
+			w.settle()
+			told := strings.Join(w.nvim.take(), "\n")
+			list, _ := w.nvim.result.([]rpc.Transcript)
+			for _, one := range list {
+				told = strings.NewReplacer(one.UpdatedAt, "NOW", one.Path, "PATH").Replace(told)
+			}
+			check.Equal(t, told, want, "Neovim is told %q")
+		})
+	}
 }
 
 // A session is written as Markdown into a file, or told as text; a file that is there stays until the user says so.
