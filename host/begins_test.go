@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/base64"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,50 @@ func TestFoldersThatCannotBeWrittenAreTold(t *testing.T) {
 	})
 	check.Equal(t, w.opens(2, nil).told(), missing, "the second chat says %q")
 	check.Equal(t, newOutside(t, Options{}).opens(1, nil).told(), missing, "where there is nothing to tell the chat says %q")
+}
+
+// userSaid is what the user has said in the chat.
+func (s *Session) userSaid() (list []string) {
+	s.on(func() {
+		for _, e := range s.conv.Entries {
+			if m, ok := e.(*session.Message); ok && m.Role == session.RoleUser {
+				list = append(list, m.Text())
+			}
+		}
+	})
+	return list
+}
+
+// A stored session begins with what was said in it, if the chat does not have that already, where it has worked, and with
+// what Lua knows of it; a fork begins in the folders of its session.
+func TestWhatASessionBeginsWith(t *testing.T) {
+	data := t.TempDir()
+	keepTranscript(t, data, "x", "mend the parser", time.Now())
+	w := newOutside(t, Options{Data: data})
+	agent := maps.Clone(puppetFields)
+	agent["cwd"] = "/" // as there is no /p
+	all := map[string]any{
+		"agent": agent, "agent_session_id": "x", "cwd": "/", "anywhere": true, "title": "Named", "queue": []any{"later"},
+	}
+	for retold, said := range map[bool][]string{false: {"mend the parser"}, true: nil} {
+		all["retold"] = retold
+		s := w.opens(len(w.sessions)+1, all)
+		check.Slice(t, s.userSaid(), said, "the user has said %q")
+		check.Slice(t, s.base.Roots, []string{"/p", "/q"}, "its folders are %q")
+		s.on(func() {
+			check.Equal(t, s.conv.Title, "Named", "its title is %q")
+			check.Slice(t, s.prompts.Queued(), []string{"later"}, "there wait %q")
+			check.Equal(t, s.opening.Stored(), "x", "it is %q")
+		})
+	}
+	s := w.opens(3, map[string]any{"cwd": "/"})
+	check.Slice(t, s.base.Roots, []string{"/"}, "the folders of a new one are %q")
+	check.Equal(t, s.opening.Stored(), "", "a new one is %q")
+
+	w.receive("new", map[string]any{"session": 4, "agent": puppetFields, "cwd": "/", "fork": 1})
+	fork := w.session(4)
+	must.Become(t, "the end of the fork", func() bool { return fork.told() == "Puppet is not ready yet\n" })
+	check.Slice(t, fork.base.Roots, []string{"/p", "/q"}, "the folders of a fork are %q")
 }
 
 // A session that is taken up has the title that the user has given it, and is no longer archived.

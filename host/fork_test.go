@@ -115,15 +115,7 @@ func TestWhatAForkShows(t *testing.T) {
 				fork.beginFork(s, c.before)
 				w.settle()
 				check.Equal(t, len(agent.take()), 1, "the agent was asked %d times")
-				var shown []string
-				fork.on(func() {
-					for _, e := range fork.conv.Entries {
-						if m, ok := e.(*session.Message); ok && m.Role == session.RoleUser {
-							shown = append(shown, m.Text())
-						}
-					}
-				})
-				check.Slice(t, shown, c.shows, "of the user it shows %q")
+				check.Slice(t, fork.userSaid(), c.shows, "of the user it shows %q")
 			})
 		})
 	}

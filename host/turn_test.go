@@ -198,13 +198,8 @@ func TestWhatBecomesOfWordsForTheTurn(t *testing.T) {
 				}
 				agent.answer(nil)
 				synctest.Wait()
-				var said []string
+				said := s.userSaid()
 				s.on(func() {
-					for _, e := range s.conv.Entries {
-						if m, ok := e.(*session.Message); ok && m.Role == session.RoleUser {
-							said = append(said, m.Text())
-						}
-					}
 					check.Equal(t, s.prompts.TurnOpen(), c.open, "that a turn is open is %t")
 				})
 				check.Equal(t, strings.Join(said, "|"), c.said, "the user has said %q")
