@@ -50,6 +50,10 @@ type live struct {
 	Known       int    `msgpack:"known"`     // the changedtick of that text, if nobody asked
 	Changes     int    `msgpack:"changes"`   // how often answers had come to hold no longer, see [Files.Passed]
 	State       string `msgpack:"state"`     // everything but the text, to distinguish states
+
+	// Overtaken is the unsaved text that the buffer had before it took over what the disk has, if the host that had it do so
+	// died right then.
+	Overtaken *string `msgpack:"overtaken"`
 }
 
 // slice is some lines of a buffer.

@@ -25,6 +25,10 @@ type Seen struct {
 	Unsaved bool        // there is some
 	Saved   bool        // the user wrote what the disk has from the buffer
 	Form    string      // how the disk has it, or would have unsaved text where it is empty, see [Form]; "" where there is no file or Large
+
+	// Overtaken is the unsaved text that its buffer had before it took over what the disk has, if the host that had it do so
+	// died right then.
+	Overtaken *string
 }
 
 // Look returns a file of at most limit bytes as the user sees it, without the agent learning it. Neovim is asked only
@@ -105,6 +109,9 @@ func (w *Watch) lookAtBuffer(seen *Seen, tracked bool) error {
 		return nil
 	}
 	seen.Unsaved = l.Modified
+	if l.Overtaken != nil {
+		seen.Overtaken = new(Lined(*l.Overtaken))
+	}
 	seen.Saved = seen.Exists && l.Written == stamp(seen.Disk)
 	was, known := w.files.synced.get(seen.Path)
 	known = known && tracked

@@ -1277,6 +1277,35 @@ func TestTakenInBesideUnsavedTextBeforeTheHostDied(t *testing.T) {
 	}
 }
 
+// The host is killed after a buffer has taken over the agent's lines, and before that is saved. What the user had typed
+// stays theirs where the agent has written it too, also what they type afterwards.
+func TestUnsavedTextThatTheAgentWroteBeforeTheHostDied(t *testing.T) {
+	for name, c := range map[string]struct{ mine, disk, shows, want string }{
+		"lines of the user's":   {"f1\nf2\nf3\nu1\n", "a1\nf1\nf2\nf3\nu1\n", "a1\nf1\nf2\nf3\nu1\n", "f1\nf2\nf3\nu1\n"},
+		"a line that they took": {"f1\nf3\n", "f1\na1\n", "f1\na1\n", "f1\nf3\n"},
+		"and they type on":      {"f1\nf3\n", "f1\nf3\na1\n", "u1\nf1\nf3\na1\n", "u1\nf1\nf3\n"},
+		"all of it":             {"u1\n", "u1\n", "u1\n", "u1\n"},
+	} {
+		w := newWorld(t)
+		w.named()
+		w.write("f", "f1\nf2\nf3\n")
+		w.edit("f")
+		w.begin()
+		w.noteNow()
+		bufs := maps.Clone(w.bufs)
+		w.dies()
+		w.bufs = bufs
+		w.write("f", c.disk)
+		b := w.bufs[w.path("f")]
+		b.text, b.synced, b.overtaken = c.shows, c.disk, &c.mine
+		w.takenUp()
+		if c.shows != c.want {
+			w.decide(review.Reject, "")
+		}
+		check.Equal(t, w.sees("f"), c.want, name+": the buffer has %q")
+	}
+}
+
 // inConflict is a world in whose turn the agent has changed a line of a file that the user has changed too, without saving it.
 func inConflict(t *testing.T) *world {
 	w := newWorld(t)

@@ -58,6 +58,7 @@ type world struct {
 // buffer is a file as an editor shows it.
 type buffer struct {
 	text, form string
+	overtaken  *string           // what it had before it took over what the disk has, when the host died
 	synced     string            // what the disk had when both were last in step
 	told       string            // the text of which the ledger was told last
 	gone       bool              // that there was no file any more was told
@@ -709,7 +710,7 @@ func (w *world) Look(path string, settle bool, limit int64, done func(buffers.Se
 	}
 	if b := w.bufs[path]; b != nil {
 		b.told = b.text
-		seen.Saved = seen.Exists && b.written == seen.Disk
+		seen.Saved, seen.Overtaken = seen.Exists && b.written == seen.Disk, b.overtaken
 		if seen.Loaded, seen.Unsaved = true, b.text != b.synced || b.modified; seen.Exists {
 			if seen.Text, seen.Form = b.text, b.form; len(data) == 0 && b.text != "" {
 				seen.Form = cmp.Or(b.writes, b.form)

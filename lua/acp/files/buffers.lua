@@ -33,6 +33,7 @@ M.lines, M.read, M.follow = text.lines, read.read, read.follow
 ---@field written? acp.buffers.Disk as the user has last written the file
 ---@field part? boolean the user wrote a part of the buffer over the file
 ---@field left? acp.buffers.Info what the user closed right after writing it, where buf is 0
+---@field overtaken? string unsaved text that it had, see acp.files.track
 ---@field elsewhere? integer process of another Neovim that has unsaved changes, where buf is 0
 ---@field slice? acp.buffers.Lines
 ---@field patch? acp.buffers.Patch instead of it: what the state that is known lacks
@@ -480,6 +481,9 @@ local function sync_here(args)
   local was = { modified = bo.modified, readonly = bo.readonly, modifiable = bo.modifiable }
   local done = { changed = false, steps = 0 }
   if args.step then
+    if was.modified then
+      track.takes_over(buf, args.path, args.disk)
+    end
     local eol, view = bo.endofline, vim.fn.winsaveview()
     -- The file has changed, whether the user wants to or not.
     set('readonly', false)

@@ -154,6 +154,7 @@ function M.read(args)
     return { buf = 0, written = track.written(args.path) }
   end
   local info = describe(args.path, buf)
+  info.overtaken = track.overtaken(args.path)
   if info.modified then
     info.slice, info.patch = text.asked_for(buf, info.changedtick, args, info.lines)
   end

@@ -40,6 +40,11 @@ local saved = {}
 local left = {}
 --- How long that is kept, in ms, and up to which size, in bytes: more would take a moment.
 local left_for, left_size = 2000, 1048576
+--- What buffers with unsaved text had before they took over what the disk has, by real path. Should
+--- the host die before it has noted that, the next one could not tell the user's lines from the
+--- agent's.
+---@type table<string, { text: string, disk: acp.buffers.Disk, lost?: boolean }>
+local overtaken = {}
 local reporting = false
 --- What Neovim is told to do about a file that has changed.
 local choice = ''
@@ -83,6 +88,33 @@ end
 ---@return acp.buffers.Info?
 function M.left(path)
   return left[path]
+end
+
+--- The unsaved text that a buffer had before it took over what the disk has, for a host that died
+--- right then.
+---@param path string real path
+---@return string?
+function M.overtaken(path)
+  local had = overtaken[path]
+  return had and had.lost and M.disk_is(path, had.disk) and had.text or nil
+end
+
+--- A buffer with unsaved text is about to take over what the disk has.
+---@param buf integer
+---@param path string real path
+---@param disk acp.buffers.Disk
+function M.takes_over(buf, path, disk)
+  if api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf)) > left_size then
+    return
+  end
+  local text = require('acp.files.text').lines({ buf = buf, first = 0, last = -1 }).text
+  local had = { text = text, disk = disk }
+  overtaken[path] = had
+  vim.defer_fn(function()
+    if overtaken[path] == had and not had.lost then
+      overtaken[path] = nil
+    end
+  end, left_for)
 end
 
 --- Sends the host all files, if they differ from what it knows.
@@ -393,8 +425,12 @@ local function stop()
   for _, buf in ipairs(vim.tbl_keys(tracked)) do
     remove(buf)
   end
-  -- The next host asks what the user had saved of a turn that was cut short.
+  -- The next host asks what the user had saved of a turn that was cut short, and had not.
   tracked, large, before = nil, {}, {}
+  for path, had in pairs(overtaken) do
+    overtaken[path] = not had.lost and had or nil
+    had.lost = true
+  end
   require('acp.files.dirty').forget()
   require('acp.files.by_path').forget()
 end

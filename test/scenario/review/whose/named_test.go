@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/test/check"
@@ -331,6 +332,36 @@ func TestUnsavedTextThatWasWrittenRightBeforeTheHostDied(t *testing.T) {
 		p.WriteFile(path, "1\nmine\n3\nmore\n")
 		killHost(s, p)
 		s.OK(`require('acp').undo_turn()`)
+		s.AwaitBuffer(buf, "1\nmine\n3")
+	})
+}
+
+// What the user has not saved stays theirs where the agent has written it on the disk along with its own, should the host be
+// killed when the buffer has just taken that over.
+func TestUnsavedTextThatIsTakenOverRightBeforeTheHostDied(t *testing.T) {
+	scene.Each(t, func(t *testing.T, s *scene.Scene) {
+		s.Configure(`c.unsaved = 'ignore'`)
+		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
+		path := s.WriteFile("a", "1\n2\n3\n")
+		buf := edit(s, path)
+		s.Prompt(p, "write it")
+		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
+		p.ReadFile(path, nil)
+		hosts, _ := s.Hosts()
+		for _, pid := range hosts { // so that it is not faster
+			must.Do(t, syscall.Kill(pid, syscall.SIGSTOP))
+		}
+		s.WriteFile("a", "1\nmine\n3\nmore\n")
+		s.Lua(nil, `local buf, path = ...
+			local done = require('acp.files.buffers').sync({
+				buf = buf, changedtick = vim.api.nvim_buf_get_changedtick(buf), path = path,
+				disk = require('acp.files.track').disk_now(path), own = false,
+				step = { hunks = { { 3, 0, { 'more' } } }, eol = true },
+			})
+			assert(done.changed and not vim.bo[buf].modified, vim.inspect(done))`, buf, path)
+		killHost(s, p)
+		s.OK(`require('acp').reject()`)
+		s.Await("the refusal", func() bool { return s.ReadOrNone(path) == "1\nmine\n3\n" })
 		s.AwaitBuffer(buf, "1\nmine\n3")
 	})
 }
