@@ -935,6 +935,42 @@ func TestRestoreOfWhatConflictsBeforeItIsWatched(t *testing.T) {
 	})
 }
 
+// Symbolic links where a file is to be again go, as far as they are inside, and nothing else does. That the file is gone for
+// that long is not told.
+func TestLinksInPlaceOfAFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		path := n.edit("a.txt", "one\n")
+		w := n.follow()
+		must.Do(t, os.Mkdir(n.path("real"), 0o755))
+		other := n.put("real/a.txt", "one\n")
+		must.Do(t, os.Remove(path))
+		for name, to := range map[string]string{"a.txt": other, "outside": "real", "real/inside": ".", "real/gone": "nowhere"} {
+			must.Do(t, os.Symlink(to, n.path(name)))
+		}
+		w.settle()
+		w.changes()
+		inside := func(at string) bool {
+			return at == path || at == n.path("real/gone") || at == n.path("none.txt") || strings.Contains(at, "/outside/")
+		}
+		for name, gone := range map[string]string{
+			"a.txt": "a.txt", "outside/inside/a.txt": "real/inside", "real/gone": "real/gone", "real/a.txt": "", "none.txt": "",
+		} {
+			n.files.RemoveLinks(n.path(name), inside)
+			if _, err := os.Lstat(n.path(gone)); gone != "" && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is still there: %v", gone, err)
+			}
+		}
+		for _, name := range []string{"outside", "real/a.txt"} {
+			_, err := os.Lstat(n.path(name))
+			must.Do(t, err)
+		}
+		settled := make(chan struct{})
+		w.watch.Settle(func() { close(settled) })
+		must.Receive(t, "the end", settled)
+		check.Slice(t, w.changes(), nil, "told: %+v")
+	})
+}
+
 // What is not saved stays so where the file that comes back was removed here.
 func TestRestoreOfWhatWasRemovedHere(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

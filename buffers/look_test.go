@@ -111,6 +111,33 @@ func TestLookAtAFileThatIsClosed(t *testing.T) {
 	})
 }
 
+// The form of a file with unsaved text is that of the text: with the end of the last line as the disk has it, which the buffer
+// does not tell, and whatever the disk has become that cannot be merged with it.
+func TestLookTellsTheForm(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		w := n.follow()
+		for name, c := range map[string]struct{ had, set, becomes, want string }{
+			"dos":       {"one\r\n", "", "", "utf-8 dos"},
+			"no end":    {"one", "", "", "utf-8 unix noeol"},
+			"none kept": {"one", "nofixeol", "", "utf-8 unix noeol"},
+			"binary":    {"one\r\n", "", "\x00agent\n", "utf-8 dos"},
+		} {
+			path := n.edit("a.txt", c.had)
+			w.settle()
+			n.cmd("setlocal " + c.set)
+			n.keys("Omine<Esc>")
+			if c.becomes != "" {
+				n.put("a.txt", c.becomes)
+				w.settle()
+			}
+			if got, err := w.look(path, false); err != nil || got.Form != c.want || !got.Unsaved {
+				t.Errorf("%s: it is %+v, %v", name, got, err)
+			}
+			n.cmd("bwipeout!")
+		}
+	})
+}
+
 // What is known to be written is in the buffer, and told, before it is looked at.
 func TestLookSettles(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

@@ -16,20 +16,28 @@ func TestDrain(t *testing.T) {
 	o.drain(func() { drained <- 0 })
 	check.Equal(t, <-drained, 0, "an idle one tells %d")
 	dir := t.TempDir()
-	gate, done := make(chan bool), make(chan bool, 2)
-	for _, name := range []string{"a", "b"} {
-		o.add(&job{ctx: context.Background(), path: filepath.Join(dir, name), fail: func(err error) { t.Error(err) }, run: func(string) {
-			<-gate
-			done <- true
-		}})
+	for _, running := range []bool{false, true} {
+		begun, gate, done := make(chan bool, 2), make(chan bool), make(chan bool, 2)
+		for _, name := range []string{"a", "b"} {
+			o.add(&job{ctx: context.Background(), path: filepath.Join(dir, name), fail: func(err error) { t.Error(err) }, run: func(string) {
+				begun <- true
+				<-gate
+				done <- true
+			}})
+		}
+		for range cap(begun) {
+			if running {
+				<-begun
+			}
+		}
+		o.drain(func() { drained <- len(done) })
+		gate <- true
+		if len(drained) > 0 {
+			t.Error("it tells while one is running")
+		}
+		gate <- true
+		check.Equal(t, <-drained, 2, "it tells when %d are done")
 	}
-	o.drain(func() { drained <- len(done) })
-	gate <- true
-	if len(drained) > 0 {
-		t.Error("it tells while one is running")
-	}
-	gate <- true
-	check.Equal(t, <-drained, 2, "it tells when %d are done")
 }
 
 // It tells so too where a path leads nowhere, of which it is not known yet.

@@ -44,6 +44,12 @@ func TestPreview(t *testing.T) {
 			}
 		}
 		previews("a new file", n.path("new.txt"), "a\n", buffers.Preview{After: "a\n", Text: "a\n"})
+		n.cmd("edit " + n.path("empty.txt"))
+		previews("a buffer of no file", n.path("empty.txt"), "a\n", buffers.Preview{After: "a\n", Text: "a\n"})
+		n.cmd("edit " + n.path("typed.txt"))
+		n.keys("amine<Esc>")
+		previews("a buffer of no file with text", n.path("typed.txt"), "mine\na\n",
+			buffers.Preview{Exists: true, Before: "mine\n", After: "mine\na\n", Text: "mine\na\n"})
 		previews("a file on disk", n.put("disk.txt", "a\r\nb\r\n"), "a\r\nc\r\n", buffers.Preview{Exists: true, Before: "a\nb\n", After: "a\nc\n", Text: "a\nc\n"})
 
 		path := n.edit("loaded.txt", "one\ntwo\nthree\nfour\n")

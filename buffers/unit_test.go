@@ -510,6 +510,7 @@ func TestTheUsersWishUnderAConflict(t *testing.T) {
 		"the line itself comes back":    {"a b c ", "a B c ", "a m c ", "a b c ", "a m c "},
 		"no conflict":                   {"", "a b c ", "a m b c ", "a b ", "a m b "},
 		"nothing":                       {"a b c ", "a c ", "a b c ", "a c ", "a b c "},
+		"what the disk never had":       {"", "", "a m c e f ", "a T c x e ", "a T m c x e f "},
 	} {
 		lines := func(words string) string { return strings.ReplaceAll(words, " ", "\n") }
 		f := New(deaf{})

@@ -898,6 +898,33 @@ func TestReadAgainRightBeforeAChange(t *testing.T) {
 	}
 }
 
+// A file that is gone by the time the user reads it again, or opens it, has no text: not what it had before.
+func TestGoneAsItIsRead(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		opened := make(chan buffers.Opened, 9)
+		is := func(want string) {
+			t.Helper()
+			o := must.Receive(t, "what the buffer shows", opened)
+			if said(o.Text) != want || !o.Loaded || o.Saved {
+				t.Errorf("told: %+v with %s, want %s", o, said(o.Text), want)
+			}
+		}
+		n.unwatched(func(w *watching) { w.watch.Opened = func(o buffers.Opened) { opened <- o } })
+		path := n.edit("a.txt", "one\n")
+		is(`"one\n"`)
+		n.keys("Gomine<Esc>")
+		must.Do(t, os.Remove(path))
+		n.cmd("edit!")
+		is(`""`)
+
+		agents := n.path("b.txt")
+		n.write(agents, "two\n")
+		must.Do(t, os.Remove(agents))
+		n.cmd("edit b.txt")
+		is(`""`)
+	})
+}
+
 // What others make of the disk while no agent works is none's doing: a write that an agent made of an older text leaves
 // it, as it does with what the user has typed.
 func TestChangesWhileNoAgentWorks(t *testing.T) {
