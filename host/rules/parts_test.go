@@ -166,7 +166,7 @@ func TestHowFarACommandIsStopped(t *testing.T) {
 		"r* **|ssh h a '$(rm)'": maybe, "r* **|ssh h a '(rm)'": maybe, "r* **|flock l a '`rm`'": maybe, "r* **|sudo a '(rm)'": no,
 		"r* **|make CC='rm x'": maybe, "r* **|bash -xc 'rm y'": yes,
 		"rm **|echo --x=[rm]": no, "rm **|docker ps 'a=[rm]'": no, "rm **|docker ps a=[rm]": maybe,
-		"r* **|sudo x rm z": maybe, "r* **|sudo x /bin/rm z": maybe, "g* p* **|sudo x git -C . push": maybe, "r*|sudo -Z me sh x.sh": maybe, "r*|sudo -Z me env -S y": maybe, "r*|sudo y sh x.sh": no,
+		"r* **|sudo x rm z": maybe, "r* **|sudo x /bin/rm z": maybe, "rm|sudo --user id /bin/rm": maybe, "rm|sudo --user id /bin/ls": no, "g* p* **|sudo x git -C . push": maybe, "r*|sudo -Z me sh x.sh": maybe, "r*|sudo -Z me env -S y": maybe, "r*|sudo y sh x.sh": no,
 		"r* **|sudo -Z me su -c 'rm<x'": maybe, "r*|find src -exec sh y.sh": maybe, "r*|find src -exec ls": no, "r*|find src $X sh y.sh": maybe, "r*|flock l sh x.sh": maybe, "r*|flock l y sh x.sh": no,
 		"r* x|ssh host \"bash -c 'rm x'\"": maybe, "r* **|ssh h 'rm y'$X": maybe, "g* p*|docker exec c git -C . push": maybe, "g* p*|docker exec c /usr/bin/git -C . push": maybe,
 		"g* p*|docker exec c /usr/bin/git push": maybe, "g* p*|docker exec c /usr/bin/git pull": maybe,
