@@ -118,9 +118,7 @@ func TestTheUserWritesRightAfterAnother(t *testing.T) {
 					if got := n.files.Refused(path); len(got) != 1 || got[0] != c.data {
 						t.Errorf("refused: %q", got)
 					}
-					if got := w.changes(); len(got) != 1 || !got[0].Conflict || !strings.Contains(got[0].Note, "yours are on disk now") {
-						t.Errorf("told: %+v", got)
-					}
+					wantConflict(t, w.onlyChange("the conflict"), "", "yours are on disk now, the agent's are shown below them. ")
 					n.want(`len(luaeval('require("acp.files.conflict").get(vim.api.nvim_get_current_buf())'))`, int64(1))
 					n.keys("ggc>")
 					n.wantText("theirs\ntwo\nthree\n4")

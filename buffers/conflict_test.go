@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/acp-nvim/acp-nvim/buffers"
 	"github.com/acp-nvim/acp-nvim/test/check"
 	"github.com/acp-nvim/acp-nvim/test/must"
 )
@@ -50,6 +51,15 @@ func (n *neovim) clashes() []clash {
 		n.t.Fatalf("%v: %s", err, text)
 	}
 	return list
+}
+
+// wantConflict checks that a change has told the user of a conflict in a.txt, and where the lines of both are.
+func wantConflict(t *testing.T, w buffers.Written, places, stand string) {
+	t.Helper()
+	note := "The agent changed lines of a.txt" + places + " that you have changed too: " + stand
+	if !w.Conflict || !strings.HasPrefix(w.Note, note) || w.Brief != "a.txt: your lines and the agent's conflict: :Acp conflicts" {
+		t.Errorf("told: %+v", w)
+	}
 }
 
 // wantClashes compares the open conflicts: "first-last mine|theirs" each.
@@ -390,9 +400,7 @@ func TestDiskConflictsAreMarked(t *testing.T) {
 		w.awaitText("MINE\ntwo\nthree")
 		w.settle()
 		n.wantClashes("0-1 MINE|ONE")
-		if told := w.changes(); len(told) != 1 || !told[0].Conflict || !strings.Contains(told[0].Note, "c> takes the agent's") {
-			t.Errorf("%+v", told)
-		}
+		wantConflict(t, w.onlyChange("the conflict"), "", "yours stay in the buffer, the agent's are on disk. c> takes the agent's")
 		n.input("c>")
 		n.wantText("ONE\ntwo\nthree")
 		w.await("!&modified")
@@ -445,7 +453,7 @@ func TestManyConflicts(t *testing.T) {
 		n.read(path)
 		n.press(":%s/old/mine/<CR>")
 		start := time.Now()
-		n.write(path, text("theirs"))
+		wantConflict(t, n.write(path, text("theirs")), " in 5000 places", "yours stay in the buffer, the agent's are on disk. ")
 		t.Logf("write: %v", time.Since(start))
 		n.lua("looked = 0; local get = vim.api.nvim_buf_get_lines; vim.api.nvim_buf_get_lines = function(...) looked = looked + 1; return get(...) end")
 		start = time.Now()

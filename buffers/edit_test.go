@@ -524,6 +524,15 @@ func TestEditsAreNoChangesByOthers(t *testing.T) {
 		w.changes()
 		n.asksNothing("write")
 
+		// As soon as it is there, others may change it under what the user types.
+		n.change(path, replacing("one", "1"))
+		n.keys("Gofive<Esc>")
+		n.put("a.txt", "one\nmore\nTHREE\nfour\n")
+		w.awaitText("one\nmore\nTHREE\nfour\nfive")
+		w.settle()
+		w.changes()
+		n.keys("Gdd:write<CR>")
+
 		// Of a file that is no more the watch is not sure at once: it is when it tells of another's removal.
 		others := func(path string) {
 			t.Helper()

@@ -134,10 +134,7 @@ func TestSavedLinesConflict(t *testing.T) {
 		n.read(path)
 		n.keys("jccmine<Esc>")
 		n.asksNothing("write")
-		got := n.foretold(path, "one\nits\nthree\nFOUR\n")
-		if !got.Conflict || got.Note == "" {
-			t.Errorf("%+v", got)
-		}
+		wantConflict(t, n.foretold(path, "one\nits\nthree\nFOUR\n"), "", "yours stay, the agent's are shown below them. ")
 		n.wantText("one\nmine\nthree\nFOUR")
 		n.wantDisk("a.txt", "one\nmine\nthree\nFOUR\n")
 		n.want("&modified", int64(0))
@@ -155,10 +152,7 @@ func TestSavedLinesConflict(t *testing.T) {
 		n.read(path)
 		n.keys("ggccmy one<Esc>")
 		n.cmd("write | bdelete")
-		got = n.foretold(path, "its one\nits\nthree\nfour\n")
-		if !got.Conflict || got.Note == "" {
-			t.Errorf("%+v", got)
-		}
+		wantConflict(t, n.foretold(path, "its one\nits\nthree\nfour\n"), "", "yours stay on disk. :Acp conflicts diff shows the agent's")
 		n.wantDisk("a.txt", "my one\nits\nthree\nfour\n")
 	})
 }
