@@ -324,6 +324,39 @@ func TestConflictsThatEndAlike(t *testing.T) {
 	})
 }
 
+// The agent's last line comes with its newline, or without one.
+func TestTheirsAtTheEndOfAFile(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.hear()
+		for _, agents := range []string{"one\nTWO\n", "one\nTWO"} {
+			path := n.edit("a.txt", "one\ntwo\n")
+			n.cmd("setlocal nofixendofline")
+			n.read(path)
+			n.press("GccMINE<Esc>")
+			n.write(path, agents)
+			n.press("Gc>")
+			n.want("&modified", int64(0))
+			n.asksNothing("write!")
+			n.wantDisk("a.txt", agents)
+			n.cmd("bwipeout!")
+		}
+	})
+}
+
+// Lines that stand for no others are not back at what was there before when the user takes them out.
+func TestConflictOfLinesThatWereAdded(t *testing.T) {
+	onNeovims(t, func(t *testing.T, n *neovim) {
+		n.hear()
+		path := n.edit("a.txt", "one\ntwo\n")
+		n.read(path)
+		n.press("ggosame<CR>mine<Esc>")
+		n.write(path, "one\nsame\nagents\ntwo\n")
+		n.wantClashes("2-3 mine|agents")
+		n.press("3Gdd")
+		n.wantClashes("2-2 |agents")
+	})
+}
+
 // A formatter that replaces all lines, and undoing it.
 func TestConflictsAreFoundAgain(t *testing.T) {
 	onNeovims(t, func(t *testing.T, n *neovim) {

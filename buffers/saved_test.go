@@ -153,6 +153,9 @@ func TestSavedLinesConflict(t *testing.T) {
 		n.keys("ggccmy one<Esc>")
 		n.cmd("write | bdelete")
 		wantConflict(t, n.foretold(path, "its one\nits\nthree\nfour\n"), "", "yours stay on disk. :Acp conflicts diff shows the agent's")
+		if texts := n.files.Refused(path); len(texts) == 0 || texts[len(texts)-1] != "its one\nits\nthree\nfour\n" {
+			t.Errorf("refused: %q", texts)
+		}
 		n.wantDisk("a.txt", "my one\nits\nthree\nfour\n")
 	})
 }

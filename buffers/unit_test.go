@@ -91,6 +91,19 @@ func TestConflictsOfAMerge(t *testing.T) {
 	}
 }
 
+// Where two texts differ is told as rows of both.
+func TestWhereTextsDiffer(t *testing.T) {
+	for texts, want := range map[string]string{
+		"a b c|a b c":     "[]",
+		"a b c|x a B c":   "[0 0 0 1 1 2 2 3]",
+		"a b c d|c D":     "[0 2 0 0 3 4 1 2]",
+		"a b c|A x b y c": "[0 1 0 2 2 2 3 4]",
+	} {
+		text, other, _ := strings.Cut(strings.ReplaceAll(texts, " ", "\n"), "|")
+		check.Equal(t, fmt.Sprint(differing(text+"\n", other+"\n")), want, "%s: %s", texts)
+	}
+}
+
 func TestDetectGivesTheBytesBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	parts := []string{"a", "\r\n", "\n", "\r", "\xff\xfe", "\xfe\xff", "\xef\xbb\xbf", "é", "\x00", "\xe9", "\x00\xd8", "😀"}
