@@ -216,16 +216,30 @@ func TestWhatAFormSays(t *testing.T) {
 		check.Slice(t, e.Form.Lines[:3], []string{"# Explorer asks: A Report: what?", "# It is about", "# what happened"}, "the form begins %q")
 		check.Deep(t, e.Schema, any(map[string]any{"type": "object"}), "the schema is %v")
 
-		a.ask(session.ElicitationRequest{Message: "Which?", Form: &session.Form{Fields: []session.FormField{{Type: session.FieldChoice, Choices: []session.Choice{
-			{Value: "a", Name: "A", Description: "the\nfirst"}, {Value: "b", Name: "B", Description: "B"}, {Value: "c"},
-		}}}}})
-		list, _ = a.Take()
-		var labels []string
-		for _, o := range list[1].Options {
-			labels = append(labels, o.Label)
+		which := session.FormField{Type: session.FieldChoice, Choices: []session.Choice{
+			{Value: "a", Name: "A", Description: "the\nfirst"}, {Value: "b", Name: "B", Description: "B"}, {Value: "c"}, {Value: "d", Name: "D"},
+		}}
+		for offered, fields := range map[string][]session.FormField{
+			"A — the first|B|c|D|Decline to answer":                           {which},
+			"A — the first|B|c|D|Answer in your own words…|Decline to answer": {which, {Title: "Else", Type: session.FieldText}},
+			"Fill in the form…|Decline to answer":                             nil,
+		} {
+			a.ask(session.ElicitationRequest{Message: "Which?", Form: &session.Form{Fields: fields}})
+			list, _ = a.Take()
+			last := list[len(list)-1]
+			check.Equal(t, labels(last), offered, "it offers %q")
+			check.Slice(t, last.Lines, []string{"Which?"}, "the float says %q")
 		}
-		check.Slice(t, labels, []string{"A — the first", "B", "c", "Decline to answer"}, "it offers %q")
 	})
+}
+
+// labels are what a question offers.
+func labels(e rpc.Elicitation) string {
+	var list []string
+	for _, o := range e.Options {
+		list = append(list, o.Label)
+	}
+	return strings.Join(list, "|")
 }
 
 // A page is opened by the API as by the float, and only by an answer for it.
@@ -235,6 +249,7 @@ func TestAPageIsOpened(t *testing.T) {
 		id := a.ask(page)
 		list, _ := a.Take()
 		check.Slice(t, list[0].Lines, []string{"Log in.", "at example.com", "https://example.com/in"}, "the float says %q")
+		check.Equal(t, labels(list[0]), "Open example.com in the browser|Decline to answer", "it offers %q")
 		check.Equal(t, list[0].Mode+" "+list[0].URL, "url "+page.URL, "it is a %s")
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: "choice:visit"})
 		a.Choose(rpc.ChooseAnswer{ID: id, Option: fillIn})

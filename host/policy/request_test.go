@@ -173,10 +173,14 @@ func TestLastingAnswersAboutToolsOfMCPServers(t *testing.T) {
 	if !ok || p.Keep(a) != nil {
 		t.Fatalf("nothing is kept: %+v", d)
 	}
+	another, elsewhere := first, first
+	another.Agent, elsewhere.Cwd = "b", t.TempDir()
 	for name, c := range map[string]struct {
 		of      Request
 		allowed bool
 	}{
+		"another agent":      {another, false},
+		"another project":    {elsewhere, false},
 		"other arguments":    {tool("mcp__one__get", `{"path":"y"}`), true},
 		"another server":     {tool("mcp__two__get", `{"path":"x"}`), false},
 		"another tool":       {tool("mcp__one__put", `{"path":"x"}`), false},
