@@ -160,9 +160,13 @@ func TestRecords(t *testing.T) {
 		}
 		backdate(t, s.recordPath(key), time.Duration(i)*time.Minute)
 	}
-	for _, key := range keys {
+	for i, key := range keys {
 		if data, err := s.Load(key); err != nil || string(data) != "line\nline\n\x00"+key {
 			t.Errorf("%.9q is %q, %v", key, data, err)
+		}
+		at, err := s.SavedAt(key)
+		if age := time.Since(at); err != nil || age < time.Duration(i)*time.Minute || age > time.Hour {
+			t.Errorf("%.9q is there since %v, %v", key, at, err)
 		}
 	}
 	put(t, filepath.Join(s.dir, "records", "junk"), "no record")
@@ -187,8 +191,16 @@ func TestRecords(t *testing.T) {
 		t.Errorf("a file with another's record: %v", err)
 	}
 	must.Do(t, errors.Join(s.Remove(".."), s.Remove("..")))
-	if _, err := s.Load(".."); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a record that was removed: %v", err)
+	must.Do(t, s.Renew("a\nb"))
+	if at, err := s.SavedAt("a\nb"); err != nil || time.Since(at) > 2*time.Minute {
+		t.Errorf("a record that is renewed is there since %v, %v", at, err)
+	}
+	_, err = s.Load("..")
+	_, never := s.SavedAt("..")
+	for _, err := range []error{err, never, s.Renew("..")} {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a record that was removed: %v", err)
+		}
 	}
 	if err := s.Save("\xff", "", nil); err == nil {
 		t.Error("a key is no text")

@@ -210,6 +210,7 @@ func TestIgnoreFileChanges(t *testing.T) {
 	put(t, filepath.Join(dir, ".gitignore"), "build/\n")
 	put(t, filepath.Join(dir, "build/old"), "x")
 	put(t, filepath.Join(dir, "src/a"), "y")
+	put(t, filepath.Join(dir, "z"), "listed after what is ignored")
 	before := take(t, s, nil, dir)
 	before.at = before.at.Add(2 * granularity) // build/old is older than that
 	put(t, filepath.Join(dir, ".gitignore"), "src/\n")
@@ -297,6 +298,14 @@ func TestWhatIsNotRead(t *testing.T) {
 	}
 	if got, want := snap.Partial.String(), "files without their contents: 1 too large (over 1 MB), 2 too many (over 512 MB, or 50000 files, together)"; got != want {
 		t.Errorf("in words: %q", got)
+	}
+	// What need not be read again takes its room all the same.
+	for _, f := range snap.files {
+		f.readAt += int64(2 * granularity)
+	}
+	for _, room := range [][2]int{{100, 100}, {5, 1000}} {
+		s.allFiles, s.allSize = room[0], int64(room[1])
+		check.Slice(t, has(take(t, s, snap, dir)), []int{0, 1, 2, 3, 4}, "the same again has %v")
 	}
 	// What is known stays so when it changes, though others are smaller; what is not is compared by stat.
 	must.Do(t, os.Truncate(paths[6], 1), os.WriteFile(paths[4], []byte(strings.Repeat("y", 90)), 0), os.WriteFile(large, []byte(strings.Repeat("y", 101)), 0))
