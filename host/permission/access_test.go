@@ -168,6 +168,20 @@ func TestFilesThatCannotBeAccessed(t *testing.T) {
 	})
 }
 
+// What leads to no file fails with its name, and is not asked about.
+func TestFilesThatLeadNowhere(t *testing.T) {
+	atDesk(t, func(d *desk) {
+		loop := filepath.Join(d.dir, "loop")
+		must.Do(t, os.Symlink("loop", loop))
+		d.is(d.store("loop", "x\n"), "write "+loop+": ", "too many")
+		var failed error
+		d.Read(session.ReadTextFile{Context: context.Background(), Path: loop, Reply: func(_ string, err error) { failed = err }})
+		d.settle()
+		check.Contains(t, fmt.Sprint(failed), "read "+loop+": too many", "the agent hears %q")
+		check.Equal(t, len(d.asks), 0, "%d questions are open")
+	})
+}
+
 // Requests come before the user in their order, also behind a write that no rule decides about.
 func TestRequestsInTheirOrder(t *testing.T) {
 	atDesk(t, func(d *desk) {
