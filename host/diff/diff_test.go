@@ -268,6 +268,14 @@ func TestOf(t *testing.T) {
 			"move +1 -1 located\n1-a\n1+b\n2 c\n",
 		},
 		{
+			"a move with a newline at the end", session.Diff{Operation: session.OperationMove, Path: "/b", OldPath: "/a", OldText: ptr("a"), NewText: ptr("a\n")},
+			Now{Text: ptr("a")}, "move +1 -1 located\n1-a (no newline)\n1+a\n",
+		},
+		{
+			"a new file of an empty line", session.Diff{Operation: session.OperationAdd, Path: "/a", NewText: ptr("\n")}, Now{},
+			"add +1 -0 located\n1+\n",
+		},
+		{
 			"a newline at the end", change("a\nb", "a\nb\n"), Now{Text: ptr("a\nb")},
 			"modify +1 -1 located: only the newline at its end changes\n1 a\n2-b (no newline)\n2+b\n",
 		},

@@ -193,6 +193,8 @@ func TestAFormWithFaults(t *testing.T) {
 		for _, f := range a.faults {
 			got = append(got, fmt.Sprint(f.(rpc.FormFaults).Faults))
 		}
+		notes := a.faults[2].(rpc.FormFaults).Notes
+		check.Equal(t, fmt.Sprint(notes), "[{1 a whole number, at least 1} {0 a number, at most 0.5}]", "beside the rows stands %s")
 		check.Slice(t, got, []string{
 			"[{0 belongs to no field} {9 must be a whole number}]",
 			"[{2 must match ^[a-z]+$} {4 is required} {6 needs at least 1}]",
@@ -263,8 +265,10 @@ func TestAPageIsOpened(t *testing.T) {
 		opened := "Puppet asked: Log in.\nYou opened https://example.com/in"
 		done := "What Puppet asked for at example.com is done."
 		want(t, "the chat says", &a.said, opened, opened, done)
+		other := a.ask(session.ElicitationRequest{Message: "Pay.", URL: "https://example.org/pay", ID: "g"})
 		a.ask(session.ElicitationRequest{Message: "Log in.", URL: "https://example.com/in", ID: "f"})
 		a.Completed("f") // the user was there in another way
+		check.Equal(t, a.Waiting() == 1 && int(a.open[0].id) == other, true, "the other one stays: %v")
 		want(t, "the chat says", &a.said, opened, opened, done, done)
 		want(t, "the agent gets", &a.got, "accept", "accept", "accept")
 		a.got = a.got[1:]
