@@ -1,6 +1,7 @@
 package editortools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
 	"github.com/acp-nvim/acp-nvim/host/feature"
@@ -200,6 +203,33 @@ func TestAnEndlessToken(t *testing.T) {
 	check.Equal(t, string(said), "refused: it gave no token: it is too long\n", "it is told %q")
 }
 
+// What an agent says to the program reaches the server, and what that answers the agent, until one of them ends.
+func TestRelay(t *testing.T) {
+	for name, end := range map[string]func(agent io.Closer, program func(), host *Server){
+		"the agent":   func(agent io.Closer, _ func(), _ *Server) { agent.Close() },
+		"the program": func(_ io.Closer, program func(), _ *Server) { program() },
+		"the host":    func(_ io.Closer, _ func(), host *Server) { host.Close() },
+	} {
+		s, g := serving(t, t.TempDir(), func(f func()) { go f() })
+		t.Setenv(socketVariable, s.socket())
+		t.Setenv(tokenVariable, g.token)
+		ctx, cancel := context.WithCancel(t.Context())
+		in, agent := io.Pipe()
+		answers, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- Relay(ctx, in, out) }()
+		client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
+		_, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: answers, Writer: agent}, nil)
+		must.Do(t, err)
+		wd, err := os.Getwd()
+		must.Do(t, err)
+		check.Equal(t, g.Came(wd), true, "that the agent started it here is known: %v")
+		end(agent, cancel, s)
+		check.Equal(t, must.Receive(t, name+" ends, and the rest with it", ended), nil, name+" ends, and it fails: %v")
+		cancel()
+	}
+}
+
 // A program that does not reach Neovim says so.
 func TestRelayWithoutNeovim(t *testing.T) {
 	t.Setenv(socketVariable, "/no/such")
@@ -232,6 +262,45 @@ func TestWhereTheServerWasStarted(t *testing.T) {
 	for folder, want := range map[string]bool{"/no/such/folder": true, "/no/such/other": false, dir: true, "/": false} {
 		check.Equal(t, g.Came(folder), want, "that it was started in %[2]s is %[1]v", folder)
 	}
+}
+
+// A call is let in while its session has a turn, and found by what the agent says of the session and its calls; not once
+// the session is the agent's no longer.
+func TestTheSessionOfATool(t *testing.T) {
+	_, g := serving(t, t.TempDir(), func(f func()) { go f() })
+	callers := []*Caller{{}, {}}
+	var of []*Tools
+	for _, caller := range callers {
+		of = append(of, NewTools(feature.Base{}, caller, ToolsConfig{
+			Grant: func() (*Grant, error) { return g, nil },
+			Info:  func() session.Info { return session.Info{StdioServers: true} },
+		}))
+	}
+	found := func(step string, from said, caller *Caller, why error) {
+		t.Helper()
+		got, _, err := g.find(t.Context(), from)
+		check.Equal(t, err, why, step+" it is refused: %v")
+		check.Equal(t, got, caller, step+" it is the call of %p")
+	}
+	each := func(do func(t *Tools)) { do(of[0]); do(of[1]) }
+	each((*Tools).BeginTurn)
+	found("without the tools", said{}, nil, errNoTurn)
+	each(func(t *Tools) { t.AddTo(nil) })
+	of[0].Seen("c1")
+	of[1].Named("s2")
+	found("without a turn", said{session: "s2"}, nil, errNoTurn)
+	each((*Tools).BeginTurn)
+	found("of a call", said{call: "c1"}, callers[0], nil)
+	found("of a session", said{session: "s2"}, callers[1], nil)
+	found("of either", said{}, nil, errManyTurns)
+	of[0].EndTurn()
+	found("of a turn that has ended", said{call: "c1"}, nil, errNoTurn)
+	found("of the only turn", said{}, callers[1], nil)
+	check.Equal(t, of[1].State(), "offered", "the tools are %q")
+	of[1].Leave()
+	found("after the session", said{session: "s2"}, nil, errNoTurn)
+	check.Equal(t, of[1].State(), "", "after the session the tools are %q")
+	each(func(t *Tools) { t.Named("s3"); t.Seen("c3"); t.EndTurn(); t.Leave() })
 }
 
 // An agent has the tools that are offered to it, and the user's own.

@@ -27,9 +27,10 @@ func TestPlaces(t *testing.T) {
 	check.Equal(t, c.places(m), want, "got\n%s")
 	m = rpc.EditorToolDone{Places: []rpc.EditorPlace{
 		{Path: "/p/a.go", Line: 3, Kind: "method", Name: "parse", Container: "Reader", Text: "func (r Reader) parse() {"},
+		{Path: "/p/a.go", Line: 3, Column: 1, Name: "parse"},
 		{Path: "/p/a.go", Line: 4, Text: strings.Repeat("x", maxLine+1)},
 	}}
-	want = "2 places:\na.go:3: method parse in Reader: func (r Reader) parse() {\na.go:4: " + strings.Repeat("x", maxLine)
+	want = "3 places:\na.go:3: method parse in Reader: func (r Reader) parse() {\na.go:3:1: parse\na.go:4: " + strings.Repeat("x", maxLine)
 	check.Equal(t, c.places(m), want, "of places with their text: %s")
 	for n, end := range map[int]string{maxListed: "a.go:1", maxListed + 1: "\n+1 more", 1000: "\n+900 more"} {
 		m.Places = slices.Repeat([]rpc.EditorPlace{{Path: "/p/a.go", Line: 1}}, n)

@@ -54,6 +54,9 @@ func inTurn(t *testing.T, caller *Caller, offer rpc.EditorTools, nvim *answering
 	if caller.Allow == nil {
 		caller.Allow = func(_ context.Context, path string, done func(string, error)) { done(path, nil) }
 	}
+	if caller.Locate == nil {
+		caller.Locate = func(string, []session.Location) {}
+	}
 	g := &Grant{callers: newCallers(), server: nvim.server, ctx: t.Context(), offer: offer}
 	g.Begin(caller)
 	ours, theirs := mcp.NewInMemoryTransports()
@@ -65,7 +68,7 @@ func inTurn(t *testing.T, caller *Caller, offer rpc.EditorTools, nvim *answering
 		t.Fatal(err)
 	}
 	return func(tool, args string) (string, bool) {
-		call := &mcp.CallToolParams{Name: tool}
+		call := &mcp.CallToolParams{Name: tool, Meta: mcp.Meta{"callId": "call"}}
 		if args != "" {
 			call.Arguments = json.RawMessage(args)
 		}
@@ -109,10 +112,19 @@ func TestWordsOfAnswers(t *testing.T) {
 		{"hover", at, rpc.EditorToolDone{}, "nothing is known about it"},
 		{"selection", "", rpc.EditorToolDone{}, "nothing is selected"},
 		{"selection", "", rpc.EditorToolDone{Text: "one\ntwo", Places: []rpc.EditorPlace{{Path: "/p/a.go", Line: 3, EndLine: 4}}}, "a.go, lines 3 to 4:\none\ntwo"},
+		{"selection", "", rpc.EditorToolDone{Text: "one", Places: []rpc.EditorPlace{{Path: "/p/a.go", Line: 3}}}, "a.go, lines 3 to 3:\none"},
+		{"selection", "", rpc.EditorToolDone{Text: "\xff", Places: []rpc.EditorPlace{{Path: "/q/a.go", Line: 3}}}, "/q/a.go, lines 3 to 3:\n\ufffd"},
+		{"changes", "", rpc.EditorToolDone{Text: "a.go"}, "1 change:\na.go"},
+		{"changes", "", rpc.EditorToolDone{Text: "a.go b.go"}, "2 changes:\na.go\nb.go"},
+		{"read_buffer", `{"path":"a.go","first":2}`, rpc.EditorToolDone{Text: "one\ntwo"}, "lines 2 to 2 of 2:\ntwo"},
 		{"help", `{"topic":"acp-tool"}`, rpc.EditorToolDone{Text: "*acp-tool*"}, "*acp-tool*"},
 	} {
 		nvim := &answering{answer: c.answer}
-		got, failed := inTurn(t, &Caller{}, offer, nvim)(c.tool, c.args)
+		caller := &Caller{
+			Pending: func(done func([]string)) { done(strings.Fields(c.answer.Text)) },
+			Read:    func(r session.ReadTextFile) { r.Reply(c.answer.Text, nil) },
+		}
+		got, failed := inTurn(t, caller, offer, nvim)(c.tool, c.args)
 		check.Equal(t, got, c.want, "%s is told (failed: %v) %s", c.tool, failed)
 		if c.tool == "help" {
 			check.Equal(t, nvim.asked.Query, "acp-tool", "Neovim is asked for the topic %q")
@@ -174,6 +186,7 @@ func TestCallsThatFail(t *testing.T) {
 		{"show", `{"path":"a.go","line":0}`, rpc.EditorToolDone{}, "the argument line is missing"},
 		{"read_buffer", file, rpc.EditorToolDone{}, "/p/a.go is gone"},
 		{"show", `{"path":"ftp://a","line":1}`, rpc.EditorToolDone{}, `"ftp://a" is not a path`},
+		{"hover", file, rpc.EditorToolDone{}, "the user did not allow /p/a.go"},
 		{"show", file, rpc.EditorToolDone{}, "the user did not allow /p/a.go"},
 		{"open_files", "", rpc.EditorToolDone{Err: "Neovim is closing"}, "Neovim is closing"},
 		{"quickfix", "", rpc.EditorToolDone{Err: "Neovim is closing"}, "Neovim is closing"},
@@ -324,6 +337,36 @@ func TestShowing(t *testing.T) {
 		got, _ := inTurn(t, caller, rpc.EditorTools{Tools: []string{"read"}}, &answering{})("show", `{"path":"a.go","line":3}`)
 		check.Equal(t, got, want, "the agent is told %q")
 		check.Equal(t, shown, "/p/a.go:3", "shown is %s")
+	}
+}
+
+// The session learns at which place a call works, once its arguments name one, and which call of the agent's it is.
+func TestWhereACallWorks(t *testing.T) {
+	for _, c := range []struct{ tool, args, want string }{
+		{"read_buffer", `{"path":"a.go","first":7}`, "call [{/p/a.go 7}]"},
+		{"hover", `{"path":"a.go","line":3,"symbol":"f"}`, "call [{/real/p/a.go 3}]"},
+		{"show", `{"path":"a.go","line":4}`, "call [{/real/p/a.go 4}]"},
+		{"diagnostics", "{}", ""},
+		{"read_buffer", `{"path":"gone.go"}`, ""},
+		{"hover", `{"path":"gone.go","line":3,"symbol":"f"}`, ""},
+	} {
+		got := ""
+		gone := func(path string) (err error) {
+			if strings.HasSuffix(path, "gone.go") {
+				err = errors.New("it is gone")
+			}
+			return err
+		}
+		caller := &Caller{
+			Locate: func(call string, at []session.Location) { got += fmt.Sprint(call, " ", at) },
+			Read:   func(r session.ReadTextFile) { r.Reply("text\n", gone(r.Path)) },
+			Allow: func(_ context.Context, path string, done func(string, error)) {
+				done("/real"+path, gone(path))
+			},
+			Show: func(string, int) bool { return true },
+		}
+		inTurn(t, caller, rpc.EditorTools{Tools: []string{"read"}, Servers: true}, &answering{})(c.tool, c.args)
+		check.Equal(t, got, c.want, "of %[3]s %[4]s it learns %[1]q", c.tool, c.args)
 	}
 }
 

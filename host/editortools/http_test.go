@@ -142,6 +142,12 @@ func TestToolsOverHTTP(t *testing.T) {
 	check.Equal(t, r.Content[0].(*mcp.TextContent).Text, errNoTurn.Error(), "without a turn it is told %q")
 	check.Equal(t, w.tools.Instructions(), instructions, "the model is told %q")
 
+	for takesHTTP, want := range map[bool]string{true: http, false: "stdio"} {
+		entry, err := w.grant.Entry("/p", session.Info{StdioServers: true, HTTPServers: takesHTTP})
+		must.Do(t, err)
+		check.Equal(t, entry.Type, want, "an agent gets the server over %s")
+	}
+
 	w.server.Close()
 	w.served.Wait()
 	if w.grant.ctx.Err() == nil {

@@ -23,10 +23,10 @@ func TestSchemaOfATool(t *testing.T) {
 		Properties map[string]argument
 		Required   []string
 	}
-	tools := offered(rpc.EditorTools{Tools: []string{"write"}, Servers: true, Tasks: []rpc.Task{{Name: "test"}, {Name: "lint"}}})
+	tools := offered(rpc.EditorTools{Tools: []string{"write"}, Servers: true, Tasks: []rpc.Task{{Name: "test"}}})
 	for name, want := range map[string]schema{
 		"open_files": {"object", map[string]argument{}, nil},
-		"run_task":   {"object", map[string]argument{"name": {"string", "The task.", []string{"test", "lint"}}}, []string{"name"}},
+		"run_task":   {"object", map[string]argument{"name": {"string", "The task.", []string{"test"}}}, []string{"name"}},
 		"diagnostics": {"object", map[string]argument{
 			"path":     {"string", "The file, relative to the working folder; without it all files.", nil},
 			"severity": {"string", "The least severity.", []string{"error", "warning", "info", "hint"}},

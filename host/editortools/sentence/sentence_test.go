@@ -3,6 +3,7 @@ package sentence
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/acp-nvim/acp-nvim/acp/session"
@@ -17,6 +18,41 @@ func TestPlaceIn(t *testing.T) {
 	} {
 		path, number, _ := PlaceIn(line)
 		check.Equal(t, fmt.Sprint(path, " ", number), want, "%q names %s", line)
+	}
+}
+
+// A call is described by its most telling argument, or without one where it has none; what was found is told of a call
+// that has ended, if its answer counts that.
+func TestWordsOfCalls(t *testing.T) {
+	said := func(text string) session.ToolCallContent {
+		return session.ContentItem{Content: session.Text{Text: text}}
+	}
+	many := "1 " + strings.Repeat("x", longest)
+	for _, c := range []struct {
+		tool, args string
+		status     session.ToolCallStatus
+		content    []session.ToolCallContent
+		want       string
+	}{
+		{"open_files", "", session.StatusCompleted, []session.ToolCallContent{said("no files are open")}, "the open files · no files are open"},
+		{"references", `{"symbol":"f"}`, session.StatusInProgress, []session.ToolCallContent{said("7 places:\na.go:3")}, "references of `f`"},
+		{"references", `{"symbol":"a\nb"}`, session.StatusFailed, []session.ToolCallContent{said("no turn")}, "references of `a b` · no turn"},
+		{"show", `{"path":"a.go"}`, session.StatusCompleted, []session.ToolCallContent{said("Shown\n1 place")}, "to show a.go"},
+		{"changes", "", session.StatusCompleted, []session.ToolCallContent{session.Diff{}, said("2 changes:\na")}, "unreviewed changes · 2 changes"},
+		{"changes", "", session.StatusCompleted, []session.ToolCallContent{session.Diff{}}, "unreviewed changes"},
+		{"hover", `{"symbol":7}`, session.StatusCompleted, []session.ToolCallContent{said(many)}, "hover"},
+		{"type_definition", "[]", session.StatusCompleted, nil, "type definition"},
+		{"diagnostics", "{}", session.StatusCompleted, nil, "diagnostics"},
+		{"read_buffer", "", session.StatusCompleted, nil, "the text of a file"},
+		{"their\nown", `{"path":"a.go"}`, session.StatusCompleted, []session.ToolCallContent{said("1 thing\nit")}, "their own · 1 thing"},
+	} {
+		name := "mcp__nvim__" + c.tool
+		call := session.ToolCall{Title: name, Name: name, Kind: session.KindOther, Editor: true, Status: c.status, Content: c.content}
+		if c.args != "" {
+			call.RawInput = json.RawMessage(c.args)
+		}
+		got, ok := Of(&call)
+		check.Equal(t, got, "asked the editor: "+c.want, "%[3]s %[4]s (%[5]v) is described as %[1]q", c.tool, c.args, ok)
 	}
 }
 
