@@ -260,7 +260,7 @@ func TestWhereTheServerWasStarted(t *testing.T) {
 	g.noteCame(dir)
 	check.Equal(t, told, 2, "that an agent has started it in a folder is told %d times")
 	for folder, want := range map[string]bool{"/no/such/folder": true, "/no/such/other": false, dir: true, "/": false} {
-		check.Equal(t, g.Came(folder), want, "that it was started in %[2]s is %[1]v", folder)
+		check.Equal(t, g.Came(folder), want, "that it was started in %s is %v", folder)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestWhichToolsAnAgentHas(t *testing.T) {
 	for tool, want := range map[string]bool{
 		"read_buffer": true, "show": true, "rename": false, "definition": false, "deploy": true, "none": false,
 	} {
-		check.Equal(t, g.Has(tool), want, "that it has %[2]s is %[1]v", tool)
+		check.Equal(t, g.Has(tool), want, "that it has %s is %v", tool)
 	}
 	g.offer.Servers = true
 	check.Equal(t, g.Has("definition"), true, "that it has what language servers answer is %v")

@@ -366,7 +366,7 @@ func TestWhereACallWorks(t *testing.T) {
 			Show: func(string, int) bool { return true },
 		}
 		inTurn(t, caller, rpc.EditorTools{Tools: []string{"read"}, Servers: true}, &answering{})(c.tool, c.args)
-		check.Equal(t, got, c.want, "of %[3]s %[4]s it learns %[1]q", c.tool, c.args)
+		check.Equal(t, got, c.want, "of %s %s it learns %q", c.tool, c.args)
 	}
 }
 

@@ -275,6 +275,64 @@ func TestHeadsInANarrowWindow(t *testing.T) {
 	}
 }
 
+// Each cell of a window's width counts: what gives way does so where it has no room, and not before.
+func TestWhatGivesWayInANarrowWindow(t *testing.T) {
+	edit := at(call(session.KindEdit, session.StatusPending, "Fix the last token", change("/project/src/lexer.lua", "old\n", "new\n")), "/project/src/lexer.lua", 0)
+	asked := call(session.KindOther, session.StatusCompleted, "mcp__nvim__references", output("1000 places:\na.go:1:1: x"))
+	asked.RawInput, asked.Editor = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`)), true
+	read := at(call(session.KindRead, session.StatusFailed, "Look at it all", output("a\nb")), "/project/src/lexer.lua", 12)
+	for name, c := range map[string]struct {
+		call session.ToolCallPatch
+		want map[int]string
+	}{
+		"edit": {edit, map[int]string{
+			68: "✎ edit   src/lexer.lua  Fix the last token  +1 −1|waits for you", 67: "✎ edit   src/lexer.lua  Fix the last tok…  +1 −1|waits for you",
+			48: "✎ edit   src/lexer.lua  +1 −1|waits for you", 47: "edit   src/lexer.lua  +1 −1|waits for you", 46: "edit   src/lexer.lua  +1 −1|waits for you",
+			45: "✎ edit   src/lexer.lua  +1 −1|waits", 40: "✎ edit   src/lexer.lua  +1 −1|waits", 39: "edit   src/lexer.lua  +1 −1|waits",
+			36: "edit   …/lexer.lua  +1 −1|waits", 35: "edit   src/lexer.lua|waits", 29: "edit   …/lexer.lua|waits", 28: "edit   src/lexer.lua|waits for you",
+		}},
+		"question": {asked, map[int]string{
+			82: "◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines", 81: "◦ asked the editor: references of `parse_everything` · 1000 places",
+			70: "◦ asked the editor: references of `parse_everything` · 1000 places", 69: "◦ asked the editor: references of `parse_everythin… · 1000 places",
+			30: "◦ asked the… · 1000 places", 29: "asked the … · 1000 places", 26: "asked t… · 1000 places", 25: "asked the editor: re…",
+		}},
+		"read": {read, map[int]string{
+			66: "» read   src/lexer.lua:12  Look at it all  … +2 lines", 65: "» read   src/lexer.lua:12  Look at it a…  … +2 lines",
+			60: "» read   src/lexer.lua:12  Look at…  … +2 lines", 59: "» read   src/lexer.lua:12  … +2 lines",
+			49: "» read   src/lexer.lua:12  … +2 lines", 48: "» read   src/lexer.lua:12  Look at…",
+			29: "» read   src/lexer.lua:12", 28: "read   src/lexer.lua:12",
+		}},
+		"command": {call(session.KindExecute, session.StatusCompleted, "make all && make install", output("a\nb")), map[int]string{
+			49: "$ run    make all && make install  … +2 lines", 48: "$ run    make all && make install",
+			37: "$ run    make all && make install", 36: "run    make all && make install", 34: "run    make all && make insta…",
+		}},
+	} {
+		for width, want := range c.want {
+			_, tr, b := shown(t, c.call, session.Waiting{ToolCallID: "c", Open: c.call.Status.Or("") == session.StatusPending})
+			tr.Fold(0, Close)
+			tr.SetWidth(width)
+			b.take(t, tr, 1<<30)
+			_, got, _ := strings.Cut(strings.TrimSpace(b.lines[0].text), " ") // behind its state
+			for _, d := range b.lines[0].decor {
+				got += "|" + d.Right
+			}
+			check.Equal(t, got, want, "in %d cells the head of the %s is %q", width, name)
+		}
+	}
+}
+
+// Of output as many lines are shown as there is room for, and one more, as that takes no more than to say that there is.
+func TestOutputThatJustFits(t *testing.T) {
+	for n, want := range map[int]string{
+		6: "1|2|3|4|5|6", 7: "1|2|3|4|5|6|7", 8: "1|2|… +2 lines|5|6|7|8", 9: "1|2|… +3 lines|6|7|8|9",
+	} {
+		for _, colour := range []string{"", "\x1b[32m"} {
+			_, _, b := shown(t, call(session.KindExecute, session.StatusInProgress, "a", output(numbers(1, n, colour+"%d"))))
+			check.Equal(t, strings.Join(column(b)[1:], "|"), want, "%d lines of %q are shown as %s", n, colour)
+		}
+	}
+}
+
 // A title of megabytes is not measured at each drawing.
 func TestEndlessTitles(t *testing.T) {
 	now := time.Unix(3, 0)
@@ -448,7 +506,11 @@ func TestPlace(t *testing.T) {
 		session.ToolCallPatch{ID: "n", Kind: acp.Set(session.KindFetch), Title: acp.Set("nowhere")},
 		session.ToolCallPatch{ID: "s", Kind: acp.Set(session.KindSearch), Title: acp.Set("several"),
 			Locations: acp.Set([]session.Location{{Path: "/project/f", Line: 7}, {Path: "/etc/g"}})},
+		session.ToolCallPatch{ID: "r", Kind: acp.Set(session.KindOther), Title: acp.Set("mcp__nvim__references"), Editor: true,
+			Locations: acp.Set([]session.Location{{Path: "/project/z"}}),
+			Content:   acp.Set([]session.ToolCallContent{output("2 places:\nx.go:3:6: func x()\n/usr/y.go:9: y")})},
 	)
+	tr.Fold(b.rowOf("asked the editor"), Open)
 	tr.Fold(b.rowOf("several"), Open)
 	tr.Fold(0, Open)
 	tr.Fold(b.rowOf("closed"), Close)
@@ -456,7 +518,8 @@ func TestPlace(t *testing.T) {
 	for text, want := range map[string]string{
 		"do it": "{/project/a 3 false} true", "[b] ": "{/project/b c 7 false} true", "[audio": "{/cache/4.wav 0 true} true",
 		"+ new": "{/project/d 0 false} true", "closed": "{/project/e 0 false} true", "nowhere": "{ 0 false} false",
-		"    f:7": "{/project/f 7 false} true", "    /etc/g": "{/etc/g 0 false} true",
+		"    f:7": "{/project/f 7 false} true", "x.go:3:6": "{/project/x.go 3 false} true", "/usr/y.go": "{/usr/y.go 9 false} true",
+		"2 places:": "{/project/z 0 false} true", "    /etc/g": "{/etc/g 0 false} true",
 	} {
 		place, ok := tr.Place(b.rowOf(text))
 		if got := fmt.Sprint(place, ok); got != want {
@@ -520,15 +583,19 @@ func TestWhole(t *testing.T) {
 		want   string
 		name   string // "" for a
 	}{
-		"prose":       {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a", ""},
-		"output":      {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a", ""},
-		"colours":     {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a", ""},
-		"json":        {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}", ""},
-		"a fence":     {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return", ""},
-		"a diff":      {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
-		"a new file":  {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b", ""},
-		"a patch":     {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b", ""},
-		"two":         {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}", ""},
+		"prose":      {call(session.KindThink, session.StatusCompleted, "a", output("# a\n\n")), "markdown", "# a", ""},
+		"output":     {call(session.KindExecute, session.StatusCompleted, "a", output("a")), "", "a", ""},
+		"colours":    {call(session.KindExecute, session.StatusCompleted, "a", output("\x1b[32ma")), "", "a", ""},
+		"json":       {call(session.KindRead, session.StatusCompleted, "a", output(`{"a":1}`)), "json", "{\n  \"a\": 1\n}", ""},
+		"a fence":    {call(session.KindRead, session.StatusCompleted, "a", output("```lua\nreturn\n```")), "lua", "return", ""},
+		"a diff":     {call(session.KindEdit, session.StatusCompleted, "a", change("/project/a", "a\n", "b\n")), "diff", "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b", ""},
+		"a new file": {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", NewText: ptr("b\n")}), "diff", "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+b", ""},
+		"a patch":    {call(session.KindEdit, session.StatusCompleted, "a", session.Diff{Path: "/project/a", Patch: "@@ -1 +1 @@\n-a\n+b\n"}), "diff", "@@ -1 +1 @@\n-a\n+b", ""},
+		"two":        {call(session.KindExecute, session.StatusCompleted, "a", patch, session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}), "", "── Text \na\nb\n\n── smell \n{\n  \"a\": 1\n}", ""},
+		"what is unknown": {
+			call(session.KindExecute, session.StatusCompleted, "a", session.UnknownItem{Type: "smell", Raw: json.RawMessage(`{"a":1}`)}),
+			"json", "{\n  \"a\": 1\n}", "",
+		},
 		"a long line": {call(session.KindExecute, session.StatusCompleted, "a", output(long)), "", long[:2000] + "\n" + long[2000:], ""},
 		"a message":   {says("hello\n"), "markdown", "hello", "message"},
 		"a notice":    {session.Notice{Title: "a", Description: "b"}, "", "a\nb", "notice"},

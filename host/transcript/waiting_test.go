@@ -37,7 +37,7 @@ func TestWaitingPromptBecomesTheMessage(t *testing.T) {
 	shows("  i hello\n\none\n**two**\n\nthree", 5)
 
 	w.apply(session.TurnStart{Prompt: []session.Content{session.Text{Text: "one\n**two**"}, session.ResourceLink{URI: "file:///project/a"}}}, says("It is"))
-	three := waits("waiting", "three\n\nfour")
+	three := waits("waiting", "\n  \nthree\n\nfour")
 	three.Brief = true
 	tr.Await([]Waiting{three})
 	sync()
@@ -45,7 +45,7 @@ func TestWaitingPromptBecomesTheMessage(t *testing.T) {
 	if l := b.lines[2].String() + b.lines[3].String(); !strings.Contains(l, "Bold") || strings.Contains(l, "waiting") {
 		t.Errorf("what was said looks so:\n%s", l)
 	}
-	for row, want := range map[int]string{0: "", 3: "one\n**two** false", 6: "", len(b.lines) - 1: "three\n\nfour true", 100: "", -1: ""} {
+	for row, want := range map[int]string{0: "", 3: "one\n**two** false", 6: "", len(b.lines) - 1: "\n  \nthree\n\nfour true", 100: "", -1: ""} {
 		got := ""
 		if m, waiting := tr.Prompt(row); m != nil {
 			got = fmt.Sprint(m.Text(), " ", waiting)

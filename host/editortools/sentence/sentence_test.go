@@ -52,7 +52,7 @@ func TestWordsOfCalls(t *testing.T) {
 			call.RawInput = json.RawMessage(c.args)
 		}
 		got, ok := Of(&call)
-		check.Equal(t, got, "asked the editor: "+c.want, "%[3]s %[4]s (%[5]v) is described as %[1]q", c.tool, c.args, ok)
+		check.Equal(t, got, "asked the editor: "+c.want, "%s %s (%v) is described as %q", c.tool, c.args, ok)
 	}
 }
 
