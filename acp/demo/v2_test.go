@@ -117,11 +117,19 @@ func (c *clientV2) story() (words []string, end *v2.StateUpdate) {
 		case *v2.TerminalOutputChunk:
 			words = append(words, string(u.Data))
 		case *v2.TerminalUpdate:
+			if command, ok := u.Command.Get(); ok {
+				words = append(words, fmt.Sprint(u.TerminalID, ": ", command, " in ", u.CWD.Or("")))
+			}
 			if exit, ok := u.ExitStatus.Get(); ok {
 				words = append(words, fmt.Sprint("exit ", exit.ExitCode.Or(-1), " ", exit.Signal.Or("")))
 			}
 		case *v2.ToolCallUpdate:
 			words = append(words, string(u.Status.Or("")))
+			for _, item := range u.Content.Or(nil) {
+				if in, ok := item.(*v2.Terminal); ok {
+					words = append(words, fmt.Sprint(u.ToolCallID, " shows ", in.TerminalID))
+				}
+			}
 		}
 	}
 }
@@ -135,6 +143,9 @@ func (c *clientV2) HandleNotification(method string, params json.RawMessage) {
 	var n v2.UpdateSessionNotification
 	if err := acp.Decode(params, &n); err != nil {
 		c.t.Error(err)
+	}
+	if c.session != "" && n.SessionID != c.session {
+		c.t.Errorf("%s is told about %q", params, n.SessionID)
 	}
 	c.updates <- n.Update
 }
@@ -162,7 +173,8 @@ func TestTourInV2(t *testing.T) {
 	must.Do(t, must.Receive(t, "the answer", c.prompt("Show me")))
 	words, end := c.story()
 	all := strings.Join(words, "")
-	contains(t, all, "a script without a model", "### Summary", "- I changed `README.md`", "- The command ended with code 0", "ok\n", "exit 0")
+	contains(t, all, "a script without a model", "### Summary", "- I changed `README.md`", "- The command ended with code 0", "ok\n", "exit 0",
+		"terminal-call-3: sh test.sh in "+dir, "call-3 shows terminal-call-3")
 	if words[0] != "user" || words[1] != "running" || end.StopReason != "end_turn" {
 		t.Errorf("it begins with %q and ends with %+v", words[:2], end)
 	}
@@ -330,6 +342,7 @@ func TestOlderClient(t *testing.T) {
 	if !strings.Contains(string(raw), `"protocolVersion":1`) {
 		t.Errorf("it answers %s", raw)
 	}
+	c.session = "" // which is another one
 	c.must("session/new", `{"cwd":"/","mcpServers":[]}`)
 }
 
