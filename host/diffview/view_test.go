@@ -100,9 +100,42 @@ func TestViewIsBounded(t *testing.T) {
 	f := changedFile("long\nago\n", text)
 	v := Of(f, "")
 	lines := strings.Split(joined(v.Pieces, "new"), "\n")
-	if got := lines[len(lines)-2]; len(lines) != mostLines+2 || got != "… +7 lines" {
+	got := lines[len(lines)-2]
+	if len(lines) != mostLines+2 || got != "… +7 lines" {
 		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
 	}
+	more := rpc.DiffPiece{
+		Old: []string{got}, New: []string{got}, OldWords: []int{}, NewWords: []int{}, OldNumbers: []int{0}, NewNumbers: []int{0}, Kinds: ".",
+	}
+	check.Deep(t, v.Pieces[len(v.Pieces)-1], more, "the last piece is %+v")
+}
+
+// Neovim compares texts by itself up to the size at which it would take long.
+func TestWhatNeovimCompares(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("x", n) + "\n" }
+	lines := func(words string, n int) string { return strings.Repeat(words+"\n", n) }
+	for name, c := range map[string]struct{ old, text, form string }{
+		"a line as long as may be":  {long(longLine), long(longLine) + "new\n", "whole"},
+		"a longer one":              {long(longLine + 1), long(longLine+1) + "new\n", "changes"},
+		"a longer one that is new":  {"a\n", "a\n" + long(longLine+1), "changes"},
+		"a longer one that is gone": {"a\n" + long(longLine+1), "a\n", "changes"},
+		"a block as large":          {lines("a", wholeBlock), lines("b", wholeBlock), "whole"},
+		"a larger one":              {lines("a", wholeBlock+1), lines("b", wholeBlock+1), "changes"},
+		"many lines for few":        {lines("a", 2), lines("b", 2*wholeBlock), "whole"},
+		"a file as large":           {lines("a", 19_932), lines("a", 19_932) + "b\n", "whole"}, // and a change costs 67 lines
+		"a larger file":             {lines("a", 19_934), lines("a", 19_934) + "b\n", "changes"},
+		"a larger one before":       {lines("a", 19_934) + "b\n", lines("a", 19_934), "changes"},
+	} {
+		check.Equal(t, Of(changedFile(c.old, c.text), "").Form, c.form, name+" is shown as %s")
+	}
+}
+
+// The words of a line that have changed are told with it, of each side.
+func TestChangedWords(t *testing.T) {
+	f := changedFile("same\nthe old words\nend\n", "same\nthe very new words\nend\n")
+	rows, inline := Of(f, "rows").Pieces[0], Of(f, "inline").Pieces[0].Changes[0]
+	check.Equal(t, fmt.Sprint(rows.OldWords, rows.NewWords), "[1 4 7] [1 4 12]", "side by side they are %s")
+	check.Equal(t, fmt.Sprint(inline.OldWords, inline.NewWords), "[0 4 7] [0 4 12]", "in the file they are %s")
 }
 
 func TestRowsStandBesideEachOther(t *testing.T) {
@@ -158,6 +191,10 @@ func TestPlacesOfHunks(t *testing.T) {
 			continue
 		}
 		hunks := f.Parts()
+		if bare := f; Of(f, "").Form == "whole" {
+			bare.Located = false // its lines have no numbers
+			check.Slice(t, Of(bare, "").Hunks, Of(f, "").Hunks, "without the numbers of lines the hunks are at %v")
+		}
 		for _, form := range []string{"", "inline", "rows"} {
 			v := Of(f, form)
 			var lines [2][]string
