@@ -888,6 +888,7 @@ func TestTitles(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	s := begin(t)
+	saved := map[string]time.Time{}
 	for i, id := range []string{"one", "two"} {
 		other := about
 		other.ID = id
@@ -896,6 +897,7 @@ func TestSearch(t *testing.T) {
 		s.Flush(nil)
 		at := time.Now().Add(time.Duration(i) * time.Hour)
 		must.Do(t, os.Chtimes(s.store.path("a", id), at, at))
+		saved[id] = at
 	}
 	must.Write(t, s.store.dir, "damaged.jsonl", "no transcript\n")
 	must.Write(t, s.store.dir, "other.txt", "äpfel\n")
@@ -916,6 +918,8 @@ func TestSearch(t *testing.T) {
 		var got []string
 		for _, f := range found {
 			got = append(got, fmt.Sprint(f.About.ID, " ", f.Line, " ", f.Text))
+			check.Equal(t, f.Title, "look for Äpfel", "the session is called %q")
+			check.Equal(t, f.Saved.Sub(saved[f.About.ID]).Abs() < time.Second, true, "that it was saved then is %v")
 			past, err := s.store.Named(f.Name)
 			if err != nil || past.ID != f.About.ID || f.Line > 2 && !f.At.Equal(s.clock) {
 				t.Errorf("%q is of %s at %v, %v", f.Text, past.ID, f.At, err)

@@ -138,6 +138,8 @@ func TestAttachedFiles(t *testing.T) {
 		{file{path: "binary"}, link("binary"), ""},
 		{file{path: "latin"}, text("latin", "é"), ""},
 		{file{path: "none"}, link("none"), ""},
+		{file{path: "none.png"}, link("none.png"), ""},
+		{file{path: "a b.txt/in"}, session.ResourceLink{URI: at + "a%20b.txt/in", Name: "a b.txt/in"}, ""},
 		{file{path: "folder"}, link("folder/"), ""},
 		{file{path: "folder/"}, link("folder/"), ""},
 		{file{path: ".env"}, text(".env", "KEY=1\n"), ""},
