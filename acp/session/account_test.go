@@ -7,6 +7,17 @@ import (
 	"github.com/acp-nvim/acp-nvim/test/fakeagent"
 )
 
+// An agent that is asked who is logged in answers as it tells of that by itself; one that cannot say changes nothing.
+func TestAskLogin(t *testing.T) {
+	p := talkV1(t,
+		fakeagent.Expect("auth/status"), fakeagent.Fail(-32603, "who knows"),
+		fakeagent.Expect("auth/status"), fakeagent.Reply(`{"state":"authenticated","accounts":[{"label":"Max"}]}`))
+	p.Agent.AskLogin()
+	p.Agent.AskLogin()
+	check.Equal[any](t, receive(t, p.events), Login{LoggedIn, "Max"}, "it says %q")
+	receive(t, p.played)
+}
+
 // Who is logged in reads the same, however an agent tells it, in both versions.
 func TestAccounts(t *testing.T) {
 	for params, want := range map[string]Login{

@@ -306,6 +306,24 @@ func TestSessionsOfTheUserAreNoSubagents(t *testing.T) {
 	}
 }
 
+// The user may cancel a sub-agent of a session while one says so; not that of another session.
+func TestSubagentsThatMayBeCancelled(t *testing.T) {
+	const can = `"capabilities":{"cancel":{}}`
+	for version, start := range map[int]func(*testing.T, ...fakeagent.Step) *talk{1: talkV1, 2: talkV2} {
+		p := start(t,
+			says(`"subagent_update","sessionId":"k"`),
+			updateOf("k", `"subagent_update","sessionId":"l",`+can),
+			updateOf("s2", `"subagent_update","sessionId":"m"`),
+			updateOf("s3", `"subagent_update","sessionId":"n",`+can),
+			updateOf("s3", `"subagent_update","sessionId":"n","capabilities":null`))
+		receive(t, p.played)
+		for id, want := range map[string]bool{"s1": true, "s2": false, "s3": false} {
+			may := p.Agent.(Canceller).MayCancel(id)
+			check.Equal(t, may, want, "that in version %d something in %s may be cancelled is %v", version, id)
+		}
+	}
+}
+
 // An agent that tells of a circle of sub-agents hangs nothing.
 func TestCircleOfSubagents(t *testing.T) {
 	p := talkV1(t,

@@ -70,6 +70,18 @@ func TestFormsOfExtensions(t *testing.T) {
 	}
 }
 
+// A question about a call that is not known belongs to the session that was prompted last.
+func TestQuestionsOfUnknownCalls(t *testing.T) {
+	p := talkV1(t,
+		fakeagent.Expect("session/prompt"), fakeagent.Reply(`{"stopReason":"end_turn"}`),
+		fakeagent.Expect("session/prompt"), fakeagent.Request(7, "cursor/ask_question", strings.ReplaceAll(cursorAsks, "\n", "")))
+	for _, id := range []string{"s1", "s2"} {
+		p.Agent.Prompt(id, []Content{Text{"go"}}, func(StopReason, error) {})
+	}
+	e := receive(t, p.events).(ElicitationRequest)
+	check.Equal(t, e.SessionID+"/"+e.ToolCallID, "s2/c", "it belongs to %s")
+}
+
 // The answer goes back in the form that the agent's own method has for it.
 func TestAnswersOfExtensions(t *testing.T) {
 	const nobody = `{"outcome":{"outcome":"cancelled"}}`

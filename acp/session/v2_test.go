@@ -99,6 +99,22 @@ func TestUpdatesV2(t *testing.T) {
 		"an unknown one": {
 			`{"sessionUpdate":"_weather","sky":"blue"}`, UnknownUpdate{"_weather", raw(`{"sessionUpdate":"_weather","sky":"blue"}`), ""},
 		},
+		"commands": {
+			`{"sessionUpdate":"available_commands_update","availableCommands":[{"type":"command","name":"plan","description":"d","input":{"type":"text","hint":"what"}},` +
+				`{"type":"command","name":"go","description":"e"}]}`,
+			CommandsUpdate{Commands: []Command{{"plan", "d", "what"}, {"go", "e", ""}}},
+		},
+		"options": {
+			`{"sessionUpdate":"config_option_update","configOptions":[{"configId":"f","name":"F","description":"d","type":"boolean","currentValue":true},` +
+				`{"configId":"m","name":"M","category":"mode","type":"select","currentValue":"a","options":[{"value":"a","name":"A","description":"first"}]},` +
+				`{"configId":"g","name":"G","type":"select","currentValue":"b","options":[{"groupId":"i","name":"In","options":[{"value":"b","name":"B"}]}]},` +
+				`{"configId":"x","name":"X","type":"_dial"}]}`,
+			OptionsUpdate{Options: []Option{
+				{ID: "f", Name: "F", Description: "d", Type: "boolean", Value: "true", Via: ViaConfig},
+				{ID: "m", Name: "M", Category: "mode", Type: "select", Value: "a", Via: ViaConfig, Choices: []Choice{{Value: "a", Name: "A", Description: "first"}}},
+				{ID: "g", Name: "G", Type: "select", Value: "b", Via: ViaConfig, Choices: []Choice{{Value: "b", Name: "B", Group: "In"}}},
+			}},
+		},
 		"a chunk that is malformed": {
 			`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c"}`,
 			UnknownUpdate{"malformed tool_call_content_chunk", raw(`{"sessionId":"s1","update":{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c"}}`), "update.content: required but missing"},

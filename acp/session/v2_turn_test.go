@@ -341,6 +341,9 @@ func TestCancelCallInV2(t *testing.T) {
 		receive(t, p.events)
 	}
 	v := p.Agent.(*V2)
+	for id, want := range map[string]bool{"s1": true, "s2": true, "k": false, "s3": false} {
+		check.Equal(t, v.MayCancel(id), want, "that something in %s may be cancelled is %v", id)
+	}
 	done := make(chan error, 1)
 	cancel := func(id string, terminals ...string) bool {
 		return v.CancelCall(id, terminals, func(err error) { done <- err })
