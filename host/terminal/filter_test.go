@@ -62,6 +62,10 @@ var harmful = []struct{ in, passed, asked string }{
 	{"\x1b[9ba\x1b[3b\x1b[31m\x1b[b\r\n\x1b[2bé\x1b[3b\u00a0\x1b[3b", "aaaa\x1b[31ma\r\naaé\u00a0", ""},
 	{"x\x1b[99999b", strings.Repeat("x", 1001), ""},
 	{"\x1b[r\x1b[;5r\x1b[0;5r\x1b[1;5r\x1b[2;5r\x1b[3r", "\x1b[r\x1b[;5r\x1b[0;5r\x1b[1;5r", "inside \x1b[2;5r|inside \x1b[3r|"},
+	{"\x1b[4$h\x1b[?7 l\x1b[?3b\x1b[2 r\x1b[>2r\x1b[?2r\x1b[6 n\x1b[>6n\x1b[?x\x1b[1 x\x1b[>4h\x1b[c\x1b[ c\x1b[?c\x1b[1 A\x1b[>q1\x1b[? q\x1b[ p", "1", "\x1b[c|\x1b[>q|"},
+	{"x\x1b[2 b\x1b[?2by", "xy", ""},
+	{"\x1b]0;a\x18b\x1bPq\x18c\x1bPq\x1ad", "bcd", ""},
+	{"\x1b]8;;http://" + strings.Repeat("a", 5000) + "\x1b[1mb\x1bP" + strings.Repeat("a", 5000) + "\x1b[2mc", "\x1b[1mb\x1b[2mc", ""},
 	{"\x1b[" + strings.Repeat("1;", 400) + "mx\x1b]8;;http://" + strings.Repeat("a", 5000) + "\x07y", "xy", ""},
 }
 
