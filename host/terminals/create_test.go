@@ -149,3 +149,27 @@ func TestACommandWithoutOutput(t *testing.T) {
 		}
 	}
 }
+
+// An agent gets the end of a command's output, as much as it wants, and learns whether there was more; the chat shows all.
+func TestOutputWithinALimit(t *testing.T) {
+	s := running(t)
+	for _, c := range []struct {
+		limit      int
+		text, want string
+		truncated  bool
+	}{
+		{5, "one two", "e two", true}, {5, "two", "two", false}, {0, "one two", "one two", false}, // 0 is none
+	} {
+		id, err := s.create(session.CreateTerminal{Command: "printf", Args: []string{c.text}, OutputByteLimit: c.limit})
+		must.Do(t, err)
+		term, err := s.Get(id)
+		must.Do(t, err)
+		_, err = term.Wait(t.Context())
+		must.Do(t, err)
+		o := term.Output()
+		check.Equal(t, o.Text, c.want, "of %q within %d bytes the agent gets %q", c.text, c.limit)
+		check.Equal(t, o.Truncated, c.truncated, "that it is a part of %q is %v", c.text)
+		screen, _ := s.Screenful(id, 1)
+		check.Equal(t, screen.Lines[0].Text, c.text, "the chat shows %q")
+	}
+}
