@@ -50,9 +50,8 @@ func TestWordsOfBothVersions(t *testing.T) {
 	dir, readme := project(t)
 	long := strings.Repeat("é", 60)
 	for prompt, want := range map[string]told{
-		"think": {title: "think", thoughts: thoughts, text: afterThoughts},
-		"plan": {title: "plan", text: "First things first.\n\nNow the second step.\n\nAnd the last one.\n\n" +
-			"All done; none of it was real.\n"},
+		"think":           {title: "think", thoughts: thoughts, text: afterThoughts},
+		"plan":            {title: "plan", text: "First things first.\n\nNow the second step.\n\nAnd the last one.\n\nAll done; none of it was real.\n"},
 		"text\n ":         {title: "text", text: markdown},
 		"/text " + long:   {title: "/text " + long[:2*43] + "…", text: markdown},
 		"/notice me\nnow": {title: "/notice me", text: "Those were three notices.\n"},
@@ -102,7 +101,8 @@ func TestChoicesOfBothVersions(t *testing.T) {
 	dir := t.TempDir()
 	first, second := connect(t, dir, all), connectV2(t, dir)
 	first.prompt("refuse")
-	options := answer[v1.SetSessionConfigOptionResponse](first, v1.MethodSessionSetConfigOption, v1.SelectValue(first.session, "mode", "auto"))
+	auto := v1.SelectValue(first.session, "mode", "auto")
+	options := answer[v1.SetSessionConfigOptionResponse](first, v1.MethodSessionSetConfigOption, auto)
 	set := second.must("session/set_config_option",
 		fmt.Sprintf(`{"sessionId":%q,"configId":"mode","type":"id","value":"auto"}`, second.session))
 	var changed v2.SetSessionConfigOptionResponse

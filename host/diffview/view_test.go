@@ -105,7 +105,8 @@ func TestViewIsBounded(t *testing.T) {
 		t.Errorf("%d lines, the last one %q", len(lines)-1, got)
 	}
 	more := rpc.DiffPiece{
-		Old: []string{got}, New: []string{got}, OldWords: []int{}, NewWords: []int{}, OldNumbers: []int{0}, NewNumbers: []int{0}, Kinds: ".",
+		Old: []string{got}, New: []string{got}, OldWords: []int{}, NewWords: []int{},
+		OldNumbers: []int{0}, NewNumbers: []int{0}, Kinds: ".",
 	}
 	check.Deep(t, v.Pieces[len(v.Pieces)-1], more, "the last piece is %+v")
 }

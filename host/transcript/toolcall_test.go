@@ -277,7 +277,8 @@ func TestHeadsInANarrowWindow(t *testing.T) {
 
 // Each cell of a window's width counts: what gives way does so where it has no room, and not before.
 func TestWhatGivesWayInANarrowWindow(t *testing.T) {
-	edit := at(call(session.KindEdit, session.StatusPending, "Fix the last token", change("/project/src/lexer.lua", "old\n", "new\n")), "/project/src/lexer.lua", 0)
+	edit := at(call(session.KindEdit, session.StatusPending, "Fix the last token",
+		change("/project/src/lexer.lua", "old\n", "new\n")), "/project/src/lexer.lua", 0)
 	asked := call(session.KindOther, session.StatusCompleted, "mcp__nvim__references", output("1000 places:\na.go:1:1: x"))
 	asked.RawInput, asked.Editor = acp.Set(json.RawMessage(`{"symbol":"parse_everything"}`)), true
 	read := at(call(session.KindRead, session.StatusFailed, "Look at it all", output("a\nb")), "/project/src/lexer.lua", 12)
@@ -286,25 +287,45 @@ func TestWhatGivesWayInANarrowWindow(t *testing.T) {
 		want map[int]string
 	}{
 		"edit": {edit, map[int]string{
-			68: "✎ edit   src/lexer.lua  Fix the last token  +1 −1|waits for you", 67: "✎ edit   src/lexer.lua  Fix the last tok…  +1 −1|waits for you",
-			48: "✎ edit   src/lexer.lua  +1 −1|waits for you", 47: "edit   src/lexer.lua  +1 −1|waits for you", 46: "edit   src/lexer.lua  +1 −1|waits for you",
-			45: "✎ edit   src/lexer.lua  +1 −1|waits", 40: "✎ edit   src/lexer.lua  +1 −1|waits", 39: "edit   src/lexer.lua  +1 −1|waits",
-			36: "edit   …/lexer.lua  +1 −1|waits", 35: "edit   src/lexer.lua|waits", 29: "edit   …/lexer.lua|waits", 28: "edit   src/lexer.lua|waits for you",
+			68: "✎ edit   src/lexer.lua  Fix the last token  +1 −1|waits for you",
+			67: "✎ edit   src/lexer.lua  Fix the last tok…  +1 −1|waits for you",
+			48: "✎ edit   src/lexer.lua  +1 −1|waits for you",
+			47: "edit   src/lexer.lua  +1 −1|waits for you",
+			46: "edit   src/lexer.lua  +1 −1|waits for you",
+			45: "✎ edit   src/lexer.lua  +1 −1|waits",
+			40: "✎ edit   src/lexer.lua  +1 −1|waits",
+			39: "edit   src/lexer.lua  +1 −1|waits",
+			36: "edit   …/lexer.lua  +1 −1|waits",
+			35: "edit   src/lexer.lua|waits",
+			29: "edit   …/lexer.lua|waits",
+			28: "edit   src/lexer.lua|waits for you",
 		}},
 		"question": {asked, map[int]string{
-			82: "◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines", 81: "◦ asked the editor: references of `parse_everything` · 1000 places",
-			70: "◦ asked the editor: references of `parse_everything` · 1000 places", 69: "◦ asked the editor: references of `parse_everythin… · 1000 places",
-			30: "◦ asked the… · 1000 places", 29: "asked the … · 1000 places", 26: "asked t… · 1000 places", 25: "asked the editor: re…",
+			82: "◦ asked the editor: references of `parse_everything` · 1000 places  … +2 lines",
+			81: "◦ asked the editor: references of `parse_everything` · 1000 places",
+			70: "◦ asked the editor: references of `parse_everything` · 1000 places",
+			69: "◦ asked the editor: references of `parse_everythin… · 1000 places",
+			30: "◦ asked the… · 1000 places",
+			29: "asked the … · 1000 places",
+			26: "asked t… · 1000 places",
+			25: "asked the editor: re…",
 		}},
 		"read": {read, map[int]string{
-			66: "» read   src/lexer.lua:12  Look at it all  … +2 lines", 65: "» read   src/lexer.lua:12  Look at it a…  … +2 lines",
-			60: "» read   src/lexer.lua:12  Look at…  … +2 lines", 59: "» read   src/lexer.lua:12  … +2 lines",
-			49: "» read   src/lexer.lua:12  … +2 lines", 48: "» read   src/lexer.lua:12  Look at…",
-			29: "» read   src/lexer.lua:12", 28: "read   src/lexer.lua:12",
+			66: "» read   src/lexer.lua:12  Look at it all  … +2 lines",
+			65: "» read   src/lexer.lua:12  Look at it a…  … +2 lines",
+			60: "» read   src/lexer.lua:12  Look at…  … +2 lines",
+			59: "» read   src/lexer.lua:12  … +2 lines",
+			49: "» read   src/lexer.lua:12  … +2 lines",
+			48: "» read   src/lexer.lua:12  Look at…",
+			29: "» read   src/lexer.lua:12",
+			28: "read   src/lexer.lua:12",
 		}},
 		"command": {call(session.KindExecute, session.StatusCompleted, "make all && make install", output("a\nb")), map[int]string{
-			49: "$ run    make all && make install  … +2 lines", 48: "$ run    make all && make install",
-			37: "$ run    make all && make install", 36: "run    make all && make install", 34: "run    make all && make insta…",
+			49: "$ run    make all && make install  … +2 lines",
+			48: "$ run    make all && make install",
+			37: "$ run    make all && make install",
+			36: "run    make all && make install",
+			34: "run    make all && make insta…",
 		}},
 	} {
 		for width, want := range c.want {

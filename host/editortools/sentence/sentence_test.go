@@ -27,24 +27,25 @@ func TestWordsOfCalls(t *testing.T) {
 	said := func(text string) session.ToolCallContent {
 		return session.ContentItem{Content: session.Text{Text: text}}
 	}
+	type list = []session.ToolCallContent
 	many := "1 " + strings.Repeat("x", longest)
 	for _, c := range []struct {
 		tool, args string
 		status     session.ToolCallStatus
-		content    []session.ToolCallContent
+		content    list
 		want       string
 	}{
-		{"open_files", "", session.StatusCompleted, []session.ToolCallContent{said("no files are open")}, "the open files · no files are open"},
-		{"references", `{"symbol":"f"}`, session.StatusInProgress, []session.ToolCallContent{said("7 places:\na.go:3")}, "references of `f`"},
-		{"references", `{"symbol":"a\nb"}`, session.StatusFailed, []session.ToolCallContent{said("no turn")}, "references of `a b` · no turn"},
-		{"show", `{"path":"a.go"}`, session.StatusCompleted, []session.ToolCallContent{said("Shown\n1 place")}, "to show a.go"},
-		{"changes", "", session.StatusCompleted, []session.ToolCallContent{session.Diff{}, said("2 changes:\na")}, "unreviewed changes · 2 changes"},
-		{"changes", "", session.StatusCompleted, []session.ToolCallContent{session.Diff{}}, "unreviewed changes"},
-		{"hover", `{"symbol":7}`, session.StatusCompleted, []session.ToolCallContent{said(many)}, "hover"},
+		{"open_files", "", session.StatusCompleted, list{said("no files are open")}, "the open files · no files are open"},
+		{"references", `{"symbol":"f"}`, session.StatusInProgress, list{said("7 places:\na.go:3")}, "references of `f`"},
+		{"references", `{"symbol":"a\nb"}`, session.StatusFailed, list{said("no turn")}, "references of `a b` · no turn"},
+		{"show", `{"path":"a.go"}`, session.StatusCompleted, list{said("Shown\n1 place")}, "to show a.go"},
+		{"changes", "", session.StatusCompleted, list{session.Diff{}, said("2 changes:\na")}, "unreviewed changes · 2 changes"},
+		{"changes", "", session.StatusCompleted, list{session.Diff{}}, "unreviewed changes"},
+		{"hover", `{"symbol":7}`, session.StatusCompleted, list{said(many)}, "hover"},
 		{"type_definition", "[]", session.StatusCompleted, nil, "type definition"},
 		{"diagnostics", "{}", session.StatusCompleted, nil, "diagnostics"},
 		{"read_buffer", "", session.StatusCompleted, nil, "the text of a file"},
-		{"their\nown", `{"path":"a.go"}`, session.StatusCompleted, []session.ToolCallContent{said("1 thing\nit")}, "their own · 1 thing"},
+		{"their\nown", `{"path":"a.go"}`, session.StatusCompleted, list{said("1 thing\nit")}, "their own · 1 thing"},
 	} {
 		name := "mcp__nvim__" + c.tool
 		call := session.ToolCall{Title: name, Name: name, Kind: session.KindOther, Editor: true, Status: c.status, Content: c.content}
