@@ -303,8 +303,12 @@ func (l *layers) inOrder(parts []linediff.Edit) []linediff.Edit {
 	for _, e := range slices.Backward(l.pending.edits) {
 		own := slices.DeleteFunc(slices.Clone(parts), func(p linediff.Edit) bool { return !within(p, e) })
 		if crossed(own) {
-			gone := func(at int) bool { return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.A0 <= at && at < p.A1 }) }
-			came := func(at int) bool { return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.B0 <= at && at < p.B1 }) }
+			gone := func(at int) bool {
+				return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.A0 <= at && at < p.A1 })
+			}
+			came := func(at int) bool {
+				return slices.ContainsFunc(own, func(p linediff.Edit) bool { return p.B0 <= at && at < p.B1 })
+			}
 			own = partsOf(e, gone, came)
 		}
 		all = append(all, own...)

@@ -907,7 +907,9 @@ func TestRandomPartsOfAChange(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 3))
 	for range 20 * *rounds {
 		old, fresh := strings.Fields("0 1 2 3 4 5")[:1+random.IntN(6)], strings.Fields("a b c d e f")[:1+random.IntN(6)]
-		text := func(lines []string) string { return strings.Join(slices.Concat([]string{"top"}, lines, []string{"end", ""}), "\n") }
+		text := func(lines []string) string {
+			return strings.Join(slices.Concat([]string{"top"}, lines, []string{"end", ""}), "\n")
+		}
 		r := New(1 << 20)
 		r.Changed("f", Text(text(old)), Text(text(fresh)))
 		e := r.files["f"].text.pending.edits[0]
