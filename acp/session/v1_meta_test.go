@@ -80,6 +80,13 @@ func TestTerminalsInMeta(t *testing.T) {
 				patch(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":["echo","it's","a b"]}`))}),
 			},
 		},
+		"the command of another shell": {
+			[]string{update(`,"rawInput":{"command":["/bin/sh","-c","make all"]},"_meta":{"terminal_info":{"terminal_id":"x"}}`)},
+			[]Update{
+				TerminalPatch{ID: "x", Command: acp.Set("make all"), Plain: true},
+				patch(ToolCallPatch{RawInput: acp.Set(json.RawMessage(`{"command":["/bin/sh","-c","make all"]}`))}),
+			},
+		},
 		"claude says the command later, and everything at the end": {
 			[]string{
 				update(`,"rawInput":{},"content":[{"type":"terminal","terminalId":"x"}],"_meta":{"claudeCode":{"toolName":"Bash"},"terminal_info":{"terminal_id":"x"}}`),

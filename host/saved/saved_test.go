@@ -104,7 +104,7 @@ func TestWhatIsSavedComesBack(t *testing.T) {
 		if got.History.Last().Prompt != "prompt" || !reflect.DeepEqual(got.History.Last().Files, s.History.Last().Files) {
 			t.Errorf("%s: the turn is %+v", how, got.History.Last())
 		}
-		if u, ok := got.History.LastUndone(); !ok || u.Turn.Prompt != "undone" || u.Files[0].Before.Text != long("c") {
+		if u, ok := got.History.LastUndone(); !ok || u.Turn.Prompt != "undone" || !u.Turn.At.Equal(time.Unix(2, 0)) || u.Files[0].Before.Text != long("c") {
 			t.Errorf("%s: the turn that was undone is %+v", how, u)
 		}
 	}
