@@ -456,6 +456,7 @@ func TestWhatBecameUTF8(t *testing.T) {
 		"UTF-16":                      {"utf-16le", "é\n", "é\na\n", true},
 		"UTF-16, plain letters":       {"utf-16le", "e\n", "e\na\n", true},
 		"UTF-16, the other end first": {"utf-16", "é\n", "éa\n", true},
+		"UTF-16, that end as it was":  {"utf-16", "e\n", "\x00e\x00a\x00\n", false},
 		"UTF-16, and a mark":          {"utf-16le", "é\n", "\ufeffa\n", true},
 		"UTF-16 all the same":         {"utf-16le", "é\n", utf16("éa\n"), false},
 		"UTF-16, emptied":             {"utf-16le", "é\n", "", false},
