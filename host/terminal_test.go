@@ -16,7 +16,7 @@ func TestHowCommandsOfAnAgentEnd(t *testing.T) {
 		does    func(c clientOf, s *Session, id string) error
 		fails   bool
 	}{
-		"the turn is done": {"sleep 0.1", func(_ clientOf, s *Session, _ string) error {
+		"the turn is done": {"until [ -e go ]; do sleep 0.01; done", func(_ clientOf, s *Session, _ string) error {
 			s.on(func() { s.endTurn(session.StopEndTurn, "") })
 			return nil
 		}, false},
@@ -35,9 +35,9 @@ func TestHowCommandsOfAnAgentEnd(t *testing.T) {
 				s.phase = ready
 				s.prompts.Opened()
 			})
-			made := make(chan string, 1)
+			dir, made := t.TempDir(), make(chan string, 1)
 			client.CreateTerminal(session.CreateTerminal{
-				SessionID: "a", Command: "sh", Args: []string{"-c", "echo it begins; " + c.command},
+				SessionID: "a", Dir: dir, Command: "sh", Args: []string{"-c", "echo it begins; " + c.command},
 				Reply: func(id string, err error) {
 					must.Do(t, err)
 					made <- id
@@ -52,6 +52,7 @@ func TestHowCommandsOfAnAgentEnd(t *testing.T) {
 			ended := make(chan session.TerminalExit, 1)
 			client.WaitForTerminalExit(t.Context(), "a", id, func(e session.TerminalExit, _ error) { ended <- e })
 			must.Do(t, c.does(client, s, id))
+			must.Write(t, dir, "go", "")
 			check.Equal(t, must.Receive(t, "its end", ended).Succeeded(), !c.fails, "it ends by itself: %t")
 			if _, err := client.TerminalOutput("a", id); (err != nil) != (name == "the agent is gone") {
 				t.Errorf("what it has said cannot be read: %v", err)

@@ -22,11 +22,12 @@ type fileState struct {
 	loaded  bool
 	unsaved bool             // its buffer has what the disk has not
 	saved   bool             // by the user, from a buffer that shows it, as it is
-	mine    *string          // see [buffers.Seen.Overtaken]
 	size    int64            // on the disk, in bytes
 	since   time.Time        // the disk has it so
 	file    buffers.Identity // before a write; zero if it is what is at the path
 	review.Content
+
+	overtaken *string // see [buffers.Seen]
 }
 
 // see looks at a file; done runs on the ledger's goroutine. With settle, the file's buffer first catches up with the
@@ -40,7 +41,7 @@ func (l *Ledger) see(path string, settle bool, done func(fileState)) {
 		return
 	}
 	answer := func(seen buffers.Seen, err error) {
-		s := fileState{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, mine: seen.Overtaken, size: seen.Disk.Size, since: seen.Since}
+		s := fileState{path: seen.Path, loaded: seen.Loaded, unsaved: seen.Unsaved, saved: seen.Saved, overtaken: seen.Overtaken, size: seen.Disk.Size, since: seen.Since}
 		switch {
 		case errors.Is(err, buffers.ErrDirectory): // no file
 		case err != nil:

@@ -432,14 +432,14 @@ func (l *Ledger) inLivingBuffer(t *turn, now fileState, had, shows review.Conten
 	if all == shows.Text && len(conflicts) == 0 {
 		took, has = now.Text, true
 	}
-	if now.mine == nil {
+	if now.overtaken == nil {
 		was.Text, _ = buffers.Withdraw(took, shows.Text, had.Text)
 	} else { // also of lines that the user and the agent have changed alike
-		then, conflicts := buffers.Merge(had.Text, *now.mine, now.Text)
+		then, conflicts := buffers.Merge(had.Text, *now.overtaken, now.Text)
 		if len(conflicts) > 0 { // not where the agent had read what was unsaved
 			then = now.Text
 		}
-		was.Text, _ = buffers.Withdraw(then, shows.Text, *now.mine)
+		was.Text, _ = buffers.Withdraw(then, shows.Text, *now.overtaken)
 	}
 	l.agentChanged(t, now.path, was, is)
 	t.seen[now.path], t.disk[now.path] = is, now.Content

@@ -318,17 +318,24 @@ func TestAcceptedRightBeforeTheHostDied(t *testing.T) {
 	})
 }
 
+// readUnsaved begins a turn in which the user has a line that is not saved, and the agent has read it.
+func readUnsaved(s *scene.Scene) (p *scene.Puppet, path string, buf int) {
+	s.T.Helper()
+	s.Configure(`c.unsaved = 'ignore'`)
+	p = s.BeginWith(scene.KeepsSessions(true, "resume"))
+	path = s.WriteFile("a", "1\n2\n3\n")
+	buf = edit(s, path)
+	s.Prompt(p, "write it")
+	s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
+	p.ReadFile(path, nil)
+	return p, path, buf
+}
+
 // What the user has typed stays theirs where the agent has written it along with its own, should the host be killed right
 // then.
 func TestUnsavedTextThatWasWrittenRightBeforeTheHostDied(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		s.Configure(`c.unsaved = 'ignore'`)
-		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
-		path := s.WriteFile("a", "1\n2\n3\n")
-		buf := edit(s, path)
-		s.Prompt(p, "write it")
-		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
-		p.ReadFile(path, nil)
+		p, path, buf := readUnsaved(s)
 		p.WriteFile(path, "1\nmine\n3\nmore\n")
 		killHost(s, p)
 		s.OK(`require('acp').undo_turn()`)
@@ -340,13 +347,7 @@ func TestUnsavedTextThatWasWrittenRightBeforeTheHostDied(t *testing.T) {
 // killed when the buffer has just taken that over.
 func TestUnsavedTextThatIsTakenOverRightBeforeTheHostDied(t *testing.T) {
 	scene.Each(t, func(t *testing.T, s *scene.Scene) {
-		s.Configure(`c.unsaved = 'ignore'`)
-		p := s.BeginWith(scene.KeepsSessions(true, "resume"))
-		path := s.WriteFile("a", "1\n2\n3\n")
-		buf := edit(s, path)
-		s.Prompt(p, "write it")
-		s.Lua(nil, `vim.api.nvim_buf_set_lines(..., 1, 2, true, { 'mine' })`, buf)
-		p.ReadFile(path, nil)
+		p, path, buf := readUnsaved(s)
 		hosts, _ := s.Hosts()
 		for _, pid := range hosts { // so that it is not faster
 			must.Do(t, syscall.Kill(pid, syscall.SIGSTOP))
