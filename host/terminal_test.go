@@ -17,7 +17,9 @@ func TestHowCommandsOfAnAgentEnd(t *testing.T) {
 		fails   bool
 	}{
 		"the turn is done": {"until [ -e go ]; do sleep 0.01; done", func(_ clientOf, s *Session, _ string) error {
-			s.on(func() { s.endTurn(session.StopEndTurn, "") })
+			s.on(func() {
+				s.endTurn(session.StopEndTurn, "")
+			})
 			return nil
 		}, false},
 		"the agent kills it": {"sleep 1000", func(c clientOf, _ *Session, id string) error { return c.KillTerminal("a", id) }, true},
@@ -29,11 +31,14 @@ func TestHowCommandsOfAnAgentEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newOutside(t, Options{})
 			s := w.opens(1, nil)
-			client := clientOf{&agent{host: w.Host, spec: puppet, routes: newRoutes()}}
+			a := &agent{host: w.Host, spec: puppet, routes: newRoutes(), adapter: &asked{}}
+			client := clientOf{a}
 			client.routes.add("a", s)
 			s.on(func() {
-				s.phase = ready
+				s.agent, s.phase = a, ready
 				s.prompts.Opened()
+				s.prompts.Send("go on")
+				check.Equal(t, s.prompts.TurnOpen(), true, "that a turn is open is %t")
 			})
 			dir, made := t.TempDir(), make(chan string, 1)
 			client.CreateTerminal(session.CreateTerminal{
